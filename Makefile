@@ -1,0 +1,40 @@
+# Two commands are all a newcomer needs: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: demo test check lock format clean
+
+$(VENV)/runtime: requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "situate needs Python 3.11 or newer; name one: make PYTHON=python3.11")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) --no-deps --require-hashes -r requirements.lock
+	$(PIP) --no-deps --no-build-isolation --editable .
+	touch $@
+
+$(VENV)/development: requirements-dev.lock $(VENV)/runtime
+	$(PIP) --no-deps --require-hashes -r requirements-dev.lock
+	touch $@
+
+test: $(VENV)/development
+	$(BIN)/python -m pytest
+
+check: $(VENV)/development
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy src tests/typing
+
+format: $(VENV)/development
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+# Pins every package with its hashes; needs uv. Names no index, so any mirror serves.
+COMPILE := uv pip compile pyproject.toml --universal --python-version 3.11 \
+	--generate-hashes --no-annotate --no-header --no-emit-index-url --upgrade --quiet
+lock:
+	$(COMPILE) --group build --output-file requirements.lock
+	$(COMPILE) --group dev --output-file requirements-dev.lock
+
+clean:
+	rm -rf $(VENV) .situate out dist

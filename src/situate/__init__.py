@@ -1,0 +1,1 @@
+"""Structure-first chunks with their context, ready to embed."""

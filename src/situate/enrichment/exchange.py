@@ -1,0 +1,112 @@
+"""What is said to a model and what comes back, whoever serves it.
+
+A provider renders (pure), sends (the one effect) and parses (pure). It retries
+nothing, caches nothing and counts no money: those live above it, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+from situate.model import JsonValue
+
+Body: TypeAlias = Mapping[str, JsonValue]
+"""A request body as JSON; its canonical form is its identity."""
+
+Stop = Literal["end", "length", "refusal"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendered:
+    """A prompt with its values filled in, the part that varies least first."""
+
+    system: str
+    """Instructions, equal for every document of a corpus."""
+    document: str
+    """The document, byte-equal for all its chunks."""
+    chunk: str
+    """The chunk and the task."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameters:
+    """What is sent beside the prompt."""
+
+    model: str
+    max_output_tokens: int
+    dropped: frozenset[str] = frozenset()
+    """Top-level keys the endpoint refused before; they are left out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens of one reply in four disjoint counts, and how many were thinking."""
+
+    uncached_input: int = 0
+    cache_write: int = 0
+    cache_read: int = 0
+    output: int = 0
+    """Includes `thinking`."""
+    thinking: int = 0
+
+    @property
+    def input(self) -> int:
+        """Everything that was read: uncached, written to and read from a cache."""
+        return self.uncached_input + self.cache_write + self.cache_read
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            uncached_input=self.uncached_input + other.uncached_input,
+            cache_write=self.cache_write + other.cache_write,
+            cache_read=self.cache_read + other.cache_read,
+            output=self.output + other.output,
+            thinking=self.thinking + other.thinking,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What a model answered."""
+
+    text: str
+    """Only what it meant to say: thinking parts are not in it."""
+    stop: Stop
+    usage: Usage
+    model: str
+    """The model that answered, as the provider names it."""
+
+
+class Provider(Protocol):
+    """A model behind one small method."""
+
+    @property
+    def name(self) -> str:
+        """The provider's name in config and records."""
+
+    @property
+    def endpoint(self) -> str:
+        """Who answers: part of every cache key, never a secret."""
+
+    def render(self, rendered: Rendered, parameters: Parameters) -> Body:
+        """Give the body of the request that asks this. Pure."""
+
+    async def send(self, body: Body) -> str:
+        """Send the body once and give the raw JSON reply.
+
+        Raises:
+            TransientError: asking again may help (RateLimited: after a wait).
+            RequestRejected: this body is refused for good.
+            ProviderUnusable: no request can succeed.
+        """
+
+    def parse(self, raw: str) -> Reply:
+        """Read a raw reply. Pure.
+
+        Raises:
+            TransientError: it is no reply: an error body, HTML, half a JSON text.
+        """
+
+    async def close(self) -> None:
+        """Let go of connections."""
