@@ -1,0 +1,120 @@
+"""Headings without text move to the chunk next to them (C8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from situate.chunking.packing import tokens_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from situate.chunking.measure import Measure
+    from situate.chunking.places import Place
+
+
+def move_headings(
+    places: Sequence[Place], measure: Measure, *, max_tokens: int
+) -> None:
+    """Move every heading without text to where it is read, if there is room.
+
+    First to the section below it or the next sibling, from the end of the
+    document to its start, so that a chain of headings arrives in order; what
+    found no place then goes to what stands before it, from start to end.
+    """
+    moves = _Moves(places, measure, max_tokens)
+    headings = [
+        index
+        for index, place in enumerate(places)
+        if place.heading_only and not moves.is_too_long(index)
+    ]
+    for index in reversed(headings):
+        moves.forward(index)
+    for index in sorted(moves.waiting):
+        moves.waiting.discard(index)
+        moves.backward(index)
+
+
+@dataclass(slots=True)
+class _Moves:
+    places: Sequence[Place]
+    measure: Measure
+    max_tokens: int
+    waiting: set[int] = field(default_factory=set)
+    """Headings that found no chunk after them; nothing may move past one."""
+    taken_by: dict[int, int] = field(default_factory=dict)
+
+    def is_too_long(self, index: int) -> bool:
+        """Tell whether a heading with nothing below it stays a chunk of its own."""
+        place = self.places[index]
+        return not place.children and place.units[0].joined > self.max_tokens // 4
+
+    def forward(self, index: int) -> None:
+        """Move a heading to the first chunk below it, else of the next sibling."""
+        place = self.places[index]
+        if place.children:
+            taker = self._first(index + 1, place.end)
+            if taker is None:
+                self.waiting.add(index)
+            else:
+                self._take(index, taker, first=True)
+            return
+        taker = None
+        following = self._sibling(index, 1)
+        if following is not None:
+            taker = self._first(following, self.places[following].end)
+            if taker is None and following not in self.waiting:
+                taker = self.taken_by.get(following)
+        if taker is None or not self._take(index, taker, first=True):
+            self.waiting.add(index)
+
+    def backward(self, index: int) -> None:
+        """Move a heading to the last chunk of the previous sibling, or the parent."""
+        place = self.places[index]
+        if place.children:
+            return
+        previous = self._sibling(index, -1)
+        if previous is None:
+            taker = place.parent if self.places[place.parent].units else None
+        else:
+            taker = self._last(previous, self.places[previous].end)
+            if taker is None:
+                taker = self.taken_by.get(previous)
+        if taker is not None:
+            self._take(index, taker, first=False)
+
+    def _sibling(self, index: int, step: int) -> int | None:
+        place = self.places[index]
+        above = self.places[place.parent].children
+        at = place.rank + step
+        return above[at] if 0 <= at < len(above) else None
+
+    def _first(self, start: int, end: int) -> int | None:
+        for index in range(start, end):
+            if index in self.waiting:
+                return None
+            if self.places[index].units:
+                return index
+        return None
+
+    def _last(self, start: int, end: int) -> int | None:
+        for index in reversed(range(start, end)):
+            if self.places[index].units:
+                return index
+        return None
+
+    def _take(self, index: int, taker: int, *, first: bool) -> bool:
+        """Move a heading if its taker's metadata agree and it has room."""
+        place, target = self.places[index], self.places[taker]
+        if place.metadata != target.metadata:
+            return False
+        order = (place.units, target.units) if first else (target.units, place.units)
+        units = [unit for part in order for unit in part]
+        in_parts = tokens_of(target.units, self.measure) > self.max_tokens
+        if not in_parts and tokens_of(units, self.measure) > self.max_tokens:
+            return False
+        target.units = units
+        place.units = []
+        self.taken_by[index] = taker
+        return True

@@ -1,0 +1,254 @@
+"""Packed portions become chunks, and chunks get their parents (C9)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from situate.chunking.breadcrumbs import breadcrumb_line, crumbs
+from situate.chunking.measure import GAP
+from situate.chunking.packing import Unit, tokens_of
+from situate.chunking.places import Place, document_title
+from situate.chunking.sentences import shorten, split
+from situate.model import Chunk, Enrichment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from situate.chunking.measure import Measure
+    from situate.chunking.outline import Portion
+    from situate.model import Document, Level
+
+_LONGEST_TOKEN = 16
+"""Characters of running text that are surely more than one token."""
+_OUTLINE_DEPTH = 2
+"""Levels of headings that a container lists below itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packed:
+    """A portion and the chunks it was packed into."""
+
+    portion: Portion
+    chunks: tuple[tuple[Unit, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Name:
+    """What a record is called and where it hangs."""
+
+    local: str
+    """The part of the id after the document's."""
+    parent: str | None
+    level: Level
+    place: int
+    path: tuple[str, ...]
+    section_ids: tuple[str, ...] | None = None
+    embed: bool = True
+
+
+@dataclass(slots=True, kw_only=True)
+class Builder:
+    """Builds the records of one document, in the order they are asked for."""
+
+    document: Document
+    places: Sequence[Place]
+    measure: Measure
+    corpus: str | None
+    max_tokens: int
+    prefix_max_tokens: int
+    container_max_tokens: int
+    title: str | None = field(init=False)
+    written: int = field(default=0, init=False)
+    lines: dict[tuple[str | None, tuple[str, ...]], str] = field(
+        default_factory=dict, init=False
+    )
+
+    def __post_init__(self) -> None:
+        self.title = document_title(self.document)
+
+    def leaves(self, packed: Sequence[Packed]) -> Iterator[Chunk]:
+        """Build the leaves, which have no parents."""
+        for portion in packed:
+            yield from self._leaves(portion, None)
+
+    def tree(self, packed: Sequence[Packed]) -> Iterator[Chunk]:
+        """Build leaves and containers, each before what it contains."""
+        counts = self._leaf_counts(packed)
+        records: dict[int, str] = {}
+        by_place = {portion.portion.place: portion for portion in packed}
+        in_runs = self._in_runs(packed)
+        for index, place in enumerate(self.places):
+            portion = by_place.get(index)
+            alone = portion is not None and len(portion.chunks) == 1
+            is_run = portion is not None and portion.portion.above != index
+            if index == 0 or not (alone or index in in_runs or counts[index] < 2):
+                records[index] = self._id(place.section.section_id)
+                above = place.parent if index else None
+                yield self._container(index, self._parent(above, records))
+            if portion is None:
+                continue
+            above = portion.portion.above if is_run else place.parent
+            if not alone:
+                above = index if not is_run else above
+            yield from self._leaves(portion, self._parent(above, records))
+            if alone and not is_run:
+                records[index] = self._id(place.section.section_id)
+
+    def _parent(self, above: int | None, records: dict[int, str]) -> str | None:
+        """Give the nearest record at a section or above it."""
+        while above is not None:
+            if above in records:
+                return records[above]
+            above = self.places[above].parent if above else None
+        return None
+
+    def _leaf_counts(self, packed: Sequence[Packed]) -> list[int]:
+        """Count the leaves in every section's subtree."""
+        own = [0] * len(self.places)
+        for portion in packed:
+            own[portion.portion.place] += len(portion.chunks)
+        sums = [0, *accumulate(own)]
+        return [sums[place.end] - sums[i] for i, place in enumerate(self.places)]
+
+    def _in_runs(self, packed: Sequence[Packed]) -> set[int]:
+        """Give the sections that share their chunk with a neighbour."""
+        ids = {
+            section_id
+            for portion in packed
+            for section_id in portion.portion.section_ids or ()
+        }
+        return {
+            index
+            for index, place in enumerate(self.places)
+            if place.section.section_id in ids
+        }
+
+    def _leaves(self, packed: Packed, parent: str | None) -> Iterator[Chunk]:
+        portion = packed.portion
+        section_id = self.places[portion.place].section.section_id
+        alone = len(packed.chunks) == 1
+        for number, units in enumerate(packed.chunks):
+            name = _Name(
+                local=section_id if alone else f"{section_id}:{number}",
+                parent=parent,
+                level="section" if alone else "block",
+                place=portion.place,
+                path=portion.path,
+                section_ids=portion.section_ids,
+            )
+            text = GAP.join(unit.text for unit in units)
+            yield self._chunk(name, units, text, tokens_of(units, self.measure))
+
+    def _container(self, index: int, parent: str | None) -> Chunk:
+        place = self.places[index]
+        units = [
+            unit for below in range(index, place.end) for unit in self.places[below].own
+        ]
+        name = _Name(
+            local=place.section.section_id,
+            parent=parent,
+            level="section" if index else "document",
+            place=index,
+            path=place.section.path,
+            embed=False,
+        )
+        return self._chunk(name, units, *self._container_text(index, units))
+
+    def _container_text(self, index: int, units: Sequence[Unit]) -> tuple[str, int]:
+        """Write a container: its subtree, or its own blocks and what lies below."""
+        limit = self.container_max_tokens
+        if index and sum(unit.joined for unit in units) <= limit:
+            return GAP.join(unit.text for unit in units), tokens_of(units, self.measure)
+        texts = [unit.text for unit in self.places[index].own]
+        if not index:
+            texts = [self.title or "", _opening(units)]
+        texts.append("\n".join(self._outline(index)))
+        return self._cut(GAP.join(text for text in texts if text))
+
+    def _cut(self, text: str) -> tuple[str, int]:
+        """Cut a container's text to its limit, without looking far behind it."""
+        limit = self.container_max_tokens
+        near = text[: limit * _LONGEST_TOKEN]
+        tokens = self.measure.count(near)
+        room = limit
+        while tokens > limit:
+            near = split(near, self.measure, limit=max(1, room))[0].text
+            tokens = self.measure.count(near)
+            room -= 1 + room // 50
+        return near, tokens
+
+    def _outline(self, index: int) -> Iterator[str]:
+        """List the headings below a section, while they may fit."""
+        written = 0
+        pending = [(child, 0) for child in reversed(self.places[index].children)]
+        while pending and written < self.container_max_tokens:
+            below, depth = pending.pop()
+            place = self.places[below]
+            if title := " ".join(place.section.title.split()):
+                limit = self.max_tokens // 4
+                yield "  " * depth + "- " + shorten(title, self.measure, limit=limit)
+                written += 1
+            if depth + 1 < _OUTLINE_DEPTH:
+                pending.extend((child, depth + 1) for child in reversed(place.children))
+
+    def _id(self, local: str) -> str:
+        doc_id = self.document.doc_id.replace("%", "%25").replace(":", "%3A")
+        return f"{doc_id}:{local}"
+
+    def _chunk(
+        self, name: _Name, units: Sequence[Unit], text: str, tokens: int
+    ) -> Chunk:
+        place = self.places[name.place]
+        ordinal = self.written
+        self.written += 1
+        return Chunk(
+            chunk_id=self._id(name.local),
+            doc_id=self.document.doc_id,
+            doc_version=self.document.version,
+            parent_chunk_id=name.parent,
+            level=name.level,
+            text=text,
+            reading=text,
+            breadcrumb_line=self._line(place.metadata.doc_type, name.path),
+            block_ids=tuple(unit.block.block_id for unit in units),
+            parts={
+                unit.block.block_id: unit.parts
+                for unit in units
+                if unit.parts is not None
+                and (unit.forced or unit.parts != (0, unit.block.part_count))
+            },
+            spans=tuple(unit.span for unit in units),
+            pages=tuple(sorted({page for unit in units for page in unit.block.pages})),
+            corpus=self.corpus,
+            metadata=replace(place.metadata, title=self.title),
+            breadcrumb=name.path,
+            section_id=place.section.section_id,
+            section_ids=name.section_ids,
+            ordinal=ordinal,
+            token_count=tokens,
+            embed=name.embed,
+            embed_form="text",
+            forced_split=any(unit.forced for unit in units),
+            enrichment=Enrichment(),
+        )
+
+    def _line(self, doc_type: str | None, path: tuple[str, ...]) -> str:
+        line = self.lines.get((doc_type, path))
+        if line is None:
+            line = self.lines[doc_type, path] = breadcrumb_line(
+                crumbs(self.title, path),
+                self.measure,
+                doc_type=doc_type,
+                max_tokens=self.prefix_max_tokens,
+                max_heading_tokens=self.max_tokens // 4,
+            )
+        return line
+
+
+def _opening(units: Sequence[Unit]) -> str:
+    """Give a document's first paragraph, else its first block."""
+    paragraphs = (unit for unit in units if unit.block.kind == "paragraph")
+    first = next(paragraphs, units[0])
+    return first.text

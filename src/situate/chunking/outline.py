@@ -1,0 +1,192 @@
+"""Which blocks are packed together, and under which name (C7, C8, C12).
+
+A document is laid out as portions. Usually a portion is one section's own
+blocks; runs of small neighbouring sections share one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from situate.chunking.headings import move_headings
+from situate.chunking.packing import Unit, tokens_of, unit_of
+from situate.chunking.places import holds_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from situate.chunking.measure import Measure
+    from situate.chunking.places import Place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Portion:
+    """Blocks that are packed together, under one id and breadcrumb."""
+
+    place: int
+    """Index of the section whose id it takes."""
+    above: int
+    """Index of the section it lies in: its own, or the one above a run."""
+    units: tuple[Unit, ...]
+    path: tuple[str, ...]
+    section_ids: tuple[str, ...] | None = None
+
+
+def portions(
+    places: Sequence[Place], measure: Measure, *, max_tokens: int, min_tokens: int
+) -> list[Portion]:
+    """Lay the sections out as portions, in reading order."""
+    written = [place for place in places if place.section.blocks]
+    if not written:
+        return []
+    if all(place.heading_only for place in written):
+        return [_headings(places, measure)]
+    move_headings(places, measure, max_tokens=max_tokens)
+    runs = {run[0].place: run for run in _runs(places, measure, max_tokens, min_tokens)}
+    found: list[Portion] = []
+    index = 0
+    while index < len(places):
+        run = runs.get(index)
+        if run is not None:
+            found.append(run[0])
+            index = run[1]
+            continue
+        place = places[index]
+        if place.units:
+            found.append(
+                Portion(
+                    place=index,
+                    above=index,
+                    units=tuple(place.units),
+                    path=place.section.path,
+                )
+            )
+        index += 1
+    return found
+
+
+def _headings(places: Sequence[Place], measure: Measure) -> Portion:
+    """Pack a document of headings alone as one section."""
+    written = [index for index, place in enumerate(places) if place.section.blocks]
+    units = [
+        unit_of(block, measure)
+        for index in written
+        for block in places[index].section.blocks
+    ]
+    ids = tuple(places[index].section.section_id for index in written)
+    alone = len(written) == 1
+    return Portion(
+        place=written[0],
+        above=written[0] if alone else 0,
+        units=tuple(units),
+        path=places[written[0]].section.path if alone else (),
+        section_ids=None if alone else ids,
+    )
+
+
+def _runs(
+    places: Sequence[Place], measure: Measure, max_tokens: int, min_tokens: int
+) -> Iterator[tuple[Portion, int]]:
+    """Find runs of small neighbouring sections, each with the index after it."""
+    inside: set[int] = set()
+    for parent, place in enumerate(places):
+        if parent in inside:
+            continue
+        for run in _small_siblings(places, place.children, measure, min_tokens):
+            for joined in _filled(places, run, measure, max_tokens):
+                end = places[joined[-1]].end
+                inside.update(range(joined[0], end))
+                yield _run(places, parent, joined), end
+
+
+def _small_siblings(
+    places: Sequence[Place],
+    siblings: Sequence[int],
+    measure: Measure,
+    min_tokens: int,
+) -> Iterator[list[int]]:
+    """Give the stretches of neighbours that are small and agree on metadata."""
+    run: list[int] = []
+    for child in siblings:
+        if not holds_text(places, child):
+            continue
+        if not _is_small(places, child, measure, min_tokens):
+            yield run
+            run = []
+        elif run and not _agree(places, run[0], child):
+            yield run
+            run = [child]
+        else:
+            run.append(child)
+    yield run
+
+
+def _filled(
+    places: Sequence[Place], run: Sequence[int], measure: Measure, max_tokens: int
+) -> Iterator[list[int]]:
+    """Cut a stretch of small sections into runs of two or more that fit a chunk."""
+    joined: list[int] = []
+    used = 0
+    for child in run:
+        size = sum(unit.joined for unit in _units(places, [child]))
+        fits = used + size <= max_tokens or (
+            joined
+            and tokens_of(_units(places, [*joined, child]), measure) <= max_tokens
+        )
+        if not fits:
+            if len(joined) > 1:
+                yield joined
+            joined, used = [], 0
+        joined.append(child)
+        used += size
+    if len(joined) > 1:
+        yield joined
+
+
+def _run(places: Sequence[Place], parent: int, run: Sequence[int]) -> Portion:
+    sections = [
+        places[index].section
+        for child in run
+        for index in range(child, places[child].end)
+    ]
+    return Portion(
+        place=run[0],
+        above=parent,
+        units=tuple(_units(places, run)),
+        path=places[parent].section.path,
+        section_ids=tuple(section.section_id for section in sections),
+    )
+
+
+def _units(places: Sequence[Place], run: Sequence[int]) -> list[Unit]:
+    return [
+        unit
+        for child in run
+        for index in range(child, places[child].end)
+        for unit in places[index].units
+    ]
+
+
+def _is_small(
+    places: Sequence[Place], index: int, measure: Measure, min_tokens: int
+) -> bool:
+    """Tell whether a section with all below it is under `min_tokens`."""
+    units: list[Unit] = []
+    total = 0
+    for below in range(index, places[index].end):
+        place = places[below]
+        units.extend(place.own)
+        total += sum(unit.joined for unit in place.own)
+        if place.shortened or total >= min_tokens + 2:
+            return False
+    return tokens_of(units, measure) < min_tokens
+
+
+def _agree(places: Sequence[Place], first: int, child: int) -> bool:
+    wanted = places[first].metadata
+    return all(
+        places[index].metadata == wanted
+        for start in (first, child)
+        for index in range(start, places[start].end)
+    )

@@ -1,0 +1,307 @@
+"""A block that exceeds the limit, cut at its own parts.
+
+Rows, items and lines stay whole wherever they fit; one that does not is cut
+inside and flagged. Header rows and fences are repeated in every piece. What
+introduces the block from outside is the packer's business.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import chain, repeat
+from typing import TYPE_CHECKING
+
+from situate.chunking.sentences import Stretch, split
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from situate.chunking.measure import Measure
+    from situate.model import Block, Code, Item, Items, Span, Table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A piece of a block as it stands in a chunk's text."""
+
+    text: str
+    parts: Span
+    """Which parts of the block it holds, half-open."""
+    joined: int | None = None
+    """Tokens of the text and the blank line after it, where sums tell."""
+    span: Span | None = None
+    forced: bool = False
+    """True when it holds a part that had to be cut inside."""
+    bare: bool = False
+    """True when it fits a chunk only without what introduces the block."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """How many tokens a piece may have."""
+
+    first: int
+    """The first piece, which may start in an open chunk."""
+    rest: int
+    """Every other, beside the introduction it repeats."""
+    whole: int
+    """One that repeats nothing."""
+
+    def less(self, tokens: int) -> Room:
+        """Give the room left beside text that every piece repeats."""
+        return replace(self, first=self.first - tokens, rest=max(1, self.rest - tokens))
+
+
+def tiled(pieces: Iterable[Piece], parts: int) -> Iterator[Piece]:
+    """Give parts without text, blank lines and empty rows, to a piece beside them."""
+    held: Piece | None = None
+    end = 0
+    for piece in pieces:
+        if held is not None:
+            yield held
+        held = replace(piece, parts=(min(piece.parts[0], end), piece.parts[1]))
+        end = piece.parts[1]
+    if held is not None:
+        yield replace(held, parts=(held.parts[0], max(end, parts)))
+
+
+def cut_text(
+    block: Block, measure: Measure, room: Room, language: str | None
+) -> Iterator[Piece]:
+    """Cut running text at sentences and below."""
+    stretches = split(
+        block.text, measure, limit=room.rest, first=room.first, language=language
+    )
+    for stretch in stretches:
+        yield Piece(
+            text=stretch.text,
+            parts=(0, 1),
+            span=_inside(block, stretch.span),
+            forced=len(stretches) > 1,
+        )
+
+
+def cut_lines(
+    block: Block, code: Code, measure: Measure, room: Room
+) -> Iterator[Piece]:
+    """Cut code at blank lines, then at lines; fences stand in every piece (C6)."""
+    fences = [fence for fence in (code.opening, code.closing) if fence]
+    cost = sum(measure.word(fence + "\n") for fence in fences)
+    inner = room.less(cost)
+    sizes = [measure.word(line + "\n") for line in code.lines]
+    starts = _line_starts(block, code)
+
+    def fenced(text: str) -> str:
+        return "\n".join(part for part in (code.opening, text, code.closing) if part)
+
+    for start, end in _fill(_paragraphs(code.lines), sizes, inner):
+        lines = code.lines[start:end]
+        if end - start == 1 and sizes[start] > inner.rest:
+            for stretch in _cut_line(lines[0], measure, inner.rest):
+                at = stretch.span
+                span = (
+                    (starts[start] + at[0], starts[start] + at[1]) if starts else None
+                )
+                text = fenced(stretch.text)
+                yield Piece(text=text, parts=(start, end), span=span, forced=True)
+        elif text := _without_blank_ends(lines):
+            span = (starts[start], starts[end - 1] + len(lines[-1])) if starts else None
+            # Counts of blank lines do not add up.
+            known = all(line.strip() for line in lines)
+            last = code.closing or lines[-1]
+            used = cost + sum(sizes[start:end])
+            yield Piece(
+                text=fenced(text),
+                parts=(start, end),
+                joined=_with_gap(last, used, measure) if known else None,
+                span=span,
+            )
+
+
+def cut_rows(table: Table, measure: Measure, room: Room) -> Iterator[Piece]:
+    """Cut a table between rows; the header stands in every piece (C4).
+
+    A row that does not fit beside the header becomes `column: value` lines.
+    """
+    header = [row.text for row in table.header]
+    head = "\n".join([*header, table.delimiter] if table.delimiter else header)
+    cost = measure.count(head + "\n") if head else 0
+    beside = room.less(cost)
+    sizes = [measure.count(row.text + "\n") for row in table.rows]
+    if cost > room.rest // 2:
+        # No room for rows: the header is read once, then names every value.
+        rows = range(len(table.rows))
+        yield from _records(rows, table, measure, room.rest, name_columns=True)
+        return
+    for start, end in _fill([(i, i + 1) for i in range(len(sizes))], sizes, beside):
+        if end - start == 1 and sizes[start] > beside.rest:
+            one = range(start, end)
+            yield from _records(one, table, measure, room.rest, name_columns=False)
+            continue
+        chosen = table.rows[start:end]
+        lines = (
+            [head, *(row.text for row in chosen)]
+            if head
+            else [row.text for row in chosen]
+        )
+        yield Piece(
+            text="\n".join(lines),
+            parts=(start, end),
+            joined=_with_gap(lines[-1], cost + sum(sizes[start:end]), measure),
+            span=_cover(row.span for row in chosen),
+        )
+
+
+def cut_items(
+    items: Items, measure: Measure, room: Room
+) -> Iterator[tuple[Piece, Item | None]]:
+    """Cut a list between items; an item that does not fit the room comes with it."""
+    gap = "\n\n" if items.loose else "\n"
+    sizes = [measure.count(item.text + gap) for item in items.items]
+    for start, end in _fill([(i, i + 1) for i in range(len(sizes))], sizes, room):
+        chosen = items.items[start:end]
+        used = sum(sizes[start:end])
+        last = chosen[-1].text.rpartition("\n")[2]
+        piece = Piece(
+            text=gap.join(item.text for item in chosen),
+            parts=(start, end),
+            joined=used if items.loose else _with_gap(last, used, measure),
+            span=_cover(item.span for item in chosen),
+            bare=used > room.rest,
+        )
+        yield piece, chosen[0] if used > room.whole else None
+
+
+def _with_gap(line: str, used: int, measure: Measure) -> int:
+    """Turn a sum over lines, up to the last one, into what a chunk's text counts."""
+    return used - measure.count(line + "\n") + measure.joined(line)
+
+
+def _fill(
+    groups: Iterable[tuple[int, int]], sizes: Sequence[int], room: Room
+) -> Iterator[tuple[int, int]]:
+    """Pack groups of parts greedily; a group above the room falls into its parts."""
+    start = end = used = 0
+    limit = room.first
+    pending = list(groups)[::-1]
+    while pending:
+        first, last = pending.pop()
+        size = sum(sizes[first:last])
+        if used + size > limit:
+            if size > room.rest and last - first > 1:
+                pending.extend((i, i + 1) for i in reversed(range(first, last)))
+                continue
+            if end > start:
+                yield start, end
+            start, used, limit = first, 0, room.rest
+        end = last
+        used += size
+    if end > start:
+        yield start, end
+
+
+def _records(
+    rows: range, table: Table, measure: Measure, limit: int, *, name_columns: bool
+) -> Iterator[Piece]:
+    """Write rows as `column: value` lines, after the columns' names if asked for."""
+    columns = [cell.text for row in table.header[-1:] for cell in row.cells]
+    before = [(column, "") for column in columns] if name_columns else []
+    for index in rows or range(1):
+        row = table.rows[index] if table.rows else None
+        cells = before
+        if row is not None:
+            names = chain(columns, repeat(""))
+            values = [cell.text for cell in row.cells]
+            pairs = zip(names, values, strict=False)
+            cells = [*before, *((name, text) for name, text in pairs if text)]
+        before = []
+        texts = list(_record(cells, measure, limit))
+        for text in texts:
+            yield Piece(
+                text=text,
+                parts=(index, index + 1),
+                span=row.span if row else None,
+                forced=len(texts) > 1,
+            )
+
+
+def _record(
+    cells: Iterable[tuple[str, str]], measure: Measure, limit: int
+) -> Iterator[str]:
+    """Pack the lines of one row; a long value is cut and its column repeated."""
+    lines: list[str] = []
+    used = 0
+    for column, value in cells:
+        label = f"{column}: " if column and value else ""
+        if measure.word(label) > limit // 4:
+            label = split(label, measure, limit=max(1, limit // 4))[0].text + " … "
+        # One token for the line's end, one for a word that meets the label.
+        beside = measure.word(label) + 2
+        for stretch in split(value or column, measure, limit=max(1, limit - beside)):
+            size = beside + stretch.tokens
+            if lines and used + size > limit:
+                yield "\n".join(lines)
+                lines, used = [], 0
+            lines.append(label + stretch.text)
+            used += size
+    if lines:
+        yield "\n".join(lines)
+
+
+def _cut_line(line: str, measure: Measure, limit: int) -> list[Stretch]:
+    """Cut one line of code; its indentation stays in front of the first word."""
+    indent = line[: len(line) - len(line.lstrip())]
+    if measure.count(indent) > limit // 2:
+        indent = ""
+    room = max(1, limit - measure.count(indent) - 1)
+    first, *others = split(line, measure, limit=room)
+    return [replace(first, text=indent + first.text), *others]
+
+
+def _paragraphs(lines: Sequence[str]) -> list[tuple[int, int]]:
+    """Group lines so that each group ends with the blank lines after it."""
+    groups: list[tuple[int, int]] = []
+    start = 0
+    for index, line in enumerate(lines):
+        after = lines[index + 1] if index + 1 < len(lines) else None
+        if not line.strip() and after is not None and after.strip():
+            groups.append((start, index + 1))
+            start = index + 1
+    groups.append((start, len(lines)))
+    return groups
+
+
+def _without_blank_ends(lines: Sequence[str]) -> str:
+    first, last = 0, len(lines)
+    while first < last and not lines[first].strip():
+        first += 1
+    while last > first and not lines[last - 1].strip():
+        last -= 1
+    return "\n".join(lines[first:last])
+
+
+def _line_starts(block: Block, code: Code) -> list[int] | None:
+    """Give where each line of code starts in the source, when that is certain."""
+    if block.span is None or len(block.text) != block.span[1] - block.span[0]:
+        return None
+    position = block.span[0] + (len(code.opening) + 1 if code.opening else 0)
+    starts = []
+    for line in code.lines:
+        starts.append(position)
+        position += len(line) + 1
+    body = "\n".join(code.lines)
+    offset = len(code.opening) + 1 if code.opening else 0
+    return starts if block.text[offset : offset + len(body)] == body else None
+
+
+def _inside(block: Block, span: Span) -> Span | None:
+    """Give a stretch's place in the source, when the block's text is the source's."""
+    if block.span is None or len(block.text) != block.span[1] - block.span[0]:
+        return None
+    return (block.span[0] + span[0], block.span[0] + span[1])
+
+
+def _cover(spans: Iterable[Span | None]) -> Span | None:
+    known = list(spans)
+    first, last = known[0], known[-1]
+    return None if first is None or last is None else (first[0], last[1])
