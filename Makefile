@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check lock format clean
+.PHONY: demo test campaign record check format lock clean
 
 $(VENV)/runtime: requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "situate needs Python 3.11 or newer; name one: make PYTHON=python3.11")'
@@ -19,6 +19,14 @@ $(VENV)/development: requirements-dev.lock $(VENV)/runtime
 
 test: $(VENV)/development
 	$(BIN)/python -m pytest
+
+# The property tests on many random documents; takes a while.
+campaign: $(VENV)/development
+	$(BIN)/python -m pytest tests/chunking tests/readers --hypothesis-profile=campaign
+
+# Records the cassettes anew against a real model server on this machine.
+record: $(VENV)/development
+	$(BIN)/python -m tests.support.record $(SCENARIO)
 
 check: $(VENV)/development
 	$(BIN)/ruff format --check .

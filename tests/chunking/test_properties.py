@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from situate.chunking import Rules, chunk
-from situate.model import Block, Chunk, Document, walk
+from situate.model import Block, Chunk, Document, Section, walk
 from situate.tokens import load_counter
 from tests.support.strategies import documents
+
+if TYPE_CHECKING:
+    from random import Random
 
 COUNTER = load_counter("cl100k_base")
 LIMITS = st.sampled_from([64, 100, 200, 512])
@@ -22,12 +27,6 @@ tree_rules = st.builds(
     lambda limit, floor: Rules(max_tokens=limit, min_tokens=floor, granularity="tree"),
     LIMITS,
     FLOORS,
-)
-examples = settings(
-    max_examples=60,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
 )
 
 
@@ -47,7 +46,6 @@ def squeezed(text: str) -> str:
 
 
 @given(documents, rules)
-@examples
 def test_every_block_is_in_one_leaf_or_its_parts_tile(
     document: Document, rules: Rules
 ) -> None:
@@ -74,7 +72,6 @@ def test_every_block_is_in_one_leaf_or_its_parts_tile(
 
 
 @given(documents, rules)
-@examples
 def test_no_text_is_lost(document: Document, rules: Rules) -> None:
     """C2: what an author wrote stands in a leaf, whole or in consecutive pieces."""
     chunks = chunk(document, rules, COUNTER)
@@ -87,7 +84,6 @@ def test_no_text_is_lost(document: Document, rules: Rules) -> None:
 
 
 @given(documents, rules)
-@examples
 def test_every_heading_stands_in_a_text_or_breadcrumb(
     document: Document, rules: Rules
 ) -> None:
@@ -102,7 +98,6 @@ def test_every_heading_stands_in_a_text_or_breadcrumb(
 
 
 @given(documents, rules)
-@examples
 def test_no_text_exceeds_the_limit_and_counts_are_exact(
     document: Document, rules: Rules
 ) -> None:
@@ -114,7 +109,6 @@ def test_no_text_exceeds_the_limit_and_counts_are_exact(
 
 
 @given(documents, rules)
-@examples
 def test_only_a_part_that_alone_exceeds_the_limit_is_cut_inside(
     document: Document, rules: Rules
 ) -> None:
@@ -129,7 +123,6 @@ def test_only_a_part_that_alone_exceeds_the_limit_is_cut_inside(
 
 
 @given(documents, tree_rules)
-@examples
 def test_parents_resolve_and_levels_never_rise(
     document: Document, rules: Rules
 ) -> None:
@@ -149,7 +142,6 @@ def test_parents_resolve_and_levels_never_rise(
 
 
 @given(documents, tree_rules)
-@examples
 def test_a_tree_has_the_leaves_of_the_cover(document: Document, rules: Rules) -> None:
     """C9: parents are added; the leaves keep text, id and lineage."""
     flat = Rules(max_tokens=rules.max_tokens, min_tokens=rules.min_tokens)
@@ -163,7 +155,6 @@ def test_a_tree_has_the_leaves_of_the_cover(document: Document, rules: Rules) ->
 
 
 @given(documents, tree_rules)
-@examples
 def test_containers_hold_the_blocks_of_what_lies_below(
     document: Document, rules: Rules
 ) -> None:
@@ -177,12 +168,45 @@ def test_containers_hold_the_blocks_of_what_lies_below(
 
 
 @given(documents, rules)
-@examples
 def test_the_same_document_gives_the_same_chunks(
     document: Document, rules: Rules
 ) -> None:
     """C10: nothing but the input decides."""
     assert chunk(document, rules, COUNTER) == chunk(document, rules, COUNTER)
+
+
+def edited(section: Section, section_id: str) -> Section:
+    """Change the text of one section of a tree."""
+    blocks = section.blocks
+    if section.section_id == section_id:
+        more = replace(blocks[-1], text="Amended on 3 May. " * 9, content=None)
+        blocks = (*blocks[:-1], replace(more, kind="paragraph"))
+    children = tuple(edited(child, section_id) for child in section.children)
+    return replace(section, blocks=blocks, children=children)
+
+
+@given(documents, LIMITS, st.randoms(use_true_random=False))
+def test_an_edit_changes_only_leaves_that_hold_blocks_of_its_section(
+    document: Document, limit: int, random: Random
+) -> None:
+    """C10: where nothing is merged or moved, an edit stays in its section."""
+    sections = [section for section, _ in walk(document.root)][1:]
+    assume(sections)
+    assume(all(len(section.blocks) > 1 for section in sections))
+    target = random.choice(sections).section_id
+    rules = Rules(max_tokens=limit, min_tokens=0)
+
+    before = chunk(document, rules, COUNTER)
+    after = chunk(replace(document, root=edited(document.root, target)), rules, COUNTER)
+
+    def others(chunks: tuple[Chunk, ...]) -> list[tuple[str, str, str]]:
+        return [
+            (leaf.chunk_id, leaf.text, leaf.embed_text)
+            for leaf in chunks
+            if leaf.section_id != target
+        ]
+
+    assert others(before) == others(after)
 
 
 class Tally:
@@ -201,7 +225,6 @@ class Tally:
 
 
 @given(documents, rules)
-@examples
 def test_no_text_is_tokenized_more_than_four_times(
     document: Document, rules: Rules
 ) -> None:
@@ -228,7 +251,6 @@ class Inexact:
 
 
 @given(documents, LIMITS)
-@examples
 def test_any_tokenizer_is_held_to_the_limit(document: Document, limit: int) -> None:
     """C3: where sums mislead, the final count decides."""
     counter = Inexact()

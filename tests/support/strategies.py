@@ -16,11 +16,12 @@ from tests.support.documents import (
     table,
 )
 
-_WORDS = (
+_SENTENCE = (
     "the cover limit applies to renewals except where Annex 3 says otherwise 12.5 % "
     "Müller naïve 报销 上限 🦊 e\u0301tude antidisestablishmentarianism <|endoftext|> "
     "e.g. No. 5 (a) x=y; https://example.org/a?b=c"
-).split(" ")
+)
+_WORDS = _SENTENCE.split()
 
 words = st.lists(st.sampled_from(_WORDS), min_size=1, max_size=30).map(" ".join)
 ends = st.sampled_from([".", ":", "!", "?", "", "。"])

@@ -157,7 +157,7 @@ class _Packer:
         rest = self.limit - max(beside, ahead)
         free = self.limit - self.used - ahead
         wanted = START_IN_OPEN_CHUNK + _header_tokens(group.unit.block, self.measure)
-        if self.open and free < wanted:
+        if free < wanted and not all(map(_is_heading, self.open)):
             self.close()
         first = min(free, rest) if self.open else rest
         room = Room(first=first, rest=rest, whole=self.limit)
@@ -367,6 +367,10 @@ def _groups(
         else:
             after = ()
         yield _Group(before=before, unit=unit, after=tuple(after))
+
+
+def _is_heading(unit: Unit) -> bool:
+    return unit.block.kind == "heading"
 
 
 def _is_table(unit: Unit) -> bool:

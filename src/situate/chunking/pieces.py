@@ -237,7 +237,9 @@ def _record(
             label = split(label, measure, limit=max(1, limit // 4))[0].text + " … "
         # One token for the line's end, one for a word that meets the label.
         beside = measure.word(label) + 2
-        for stretch in split(value or column, measure, limit=max(1, limit - beside)):
+        room = max(1, limit - beside)
+        first = max(1, limit - used - beside)
+        for stretch in split(value or column, measure, limit=room, first=first):
             size = beside + stretch.tokens
             if lines and used + size > limit:
                 yield "\n".join(lines)

@@ -1,0 +1,77 @@
+"""Rules for the whole suite: no network but loopback, no settings from outside."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from tests.support.server import serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_FOREIGN = ("ANTHROPIC_", "OPENAI_", "SITUATE_")
+_OURS = frozenset({"SITUATE_REGENERATE"})
+_PROXIES = ("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
+
+# The suite draws a few examples, the same on every run; `make campaign` draws many.
+settings.register_profile(
+    "suite",
+    max_examples=20,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+settings.register_profile(
+    "campaign", settings.get_profile("suite"), max_examples=2000, derandomize=False
+)
+settings.load_profile("suite")
+
+
+def _only_loopback(event: str, arguments: tuple[object, ...]) -> None:
+    match event, arguments:
+        case (("socket.connect" | "socket.sendto" | "socket.sendmsg"), (_, address)):
+            host = address[0] if isinstance(address, tuple) else None
+        case (("socket.getaddrinfo" | "socket.gethostbyname"), (host, *_)):
+            pass
+        case _:
+            return
+    if isinstance(host, bytes):
+        host = host.decode("ascii", "replace")
+    if not isinstance(host, str) or host in {"", "localhost"}:
+        return
+    try:
+        inside = ipaddress.ip_address(host.partition("%")[0]).is_loopback
+    except ValueError:
+        inside = False
+    if not inside:
+        pytest.fail(f"a test reached for the network: {event} {host!r}", pytrace=False)
+
+
+# An audit hook sees every connection and look-up of the interpreter, whoever
+# makes it: plain sockets, asyncio, a thread. Its failure is no `Exception`, so
+# no retry and no catch-all can hide it.
+sys.addaudithook(_only_loopback)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_settings_from_outside() -> Iterator[None]:
+    """Keep keys, proxies and settings of the machine out of every test."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in tuple(os.environ):
+            foreign = name.startswith(_FOREIGN) and name not in _OURS
+            if foreign or name.upper() in _PROXIES:
+                patch.delenv(name)
+        yield
+
+
+@pytest.fixture(scope="session")
+def llama_server() -> Iterator[str]:
+    """Give the address of a real model server, started once, when first needed."""
+    with serving() as address:
+        yield address
