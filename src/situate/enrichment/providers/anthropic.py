@@ -1,0 +1,185 @@
+"""Claude through Anthropic's Messages API, or a server that speaks it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from situate.enrichment.exchange import Reply, Usage
+from situate.enrichment.providers.connection import Vendor, connect, on_the_wire
+from situate.enrichment.providers.failures import failure, unreached
+from situate.enrichment.providers.replies import broken, count, joined_text, load
+
+if TYPE_CHECKING:
+    import anthropic
+    import httpx2
+
+    from situate.enrichment.exchange import Body, Parameters, Rendered, Stop
+    from situate.model import JsonValue
+    from situate.pricing import ModelFacts
+
+_VENDOR = Vendor(
+    name="anthropic", base_url="https://api.anthropic.com", variable="ANTHROPIC_API_KEY"
+)
+
+_STOPS: dict[str, Stop] = {
+    "end_turn": "end",
+    "stop_sequence": "end",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "refusal",
+}
+
+# A request without one of these asks something else, or nothing.
+_ESSENTIAL = frozenset({"model", "max_tokens", "system", "messages"})
+
+
+class AnthropicProvider:
+    """Asks Claude, one request per call.
+
+    `base_url` is the server without `/v1`; None is Anthropic itself. `endpoint`
+    names it in cache keys, by default the address. `transport` replaces the
+    network, as in httpx2.
+
+    Raises:
+        ConfigError: `base_url` is no address.
+        AuthenticationFailed: ANTHROPIC_API_KEY, or the file that
+            ANTHROPIC_API_KEY_FILE names, is missing or holds no key. A
+            `base_url` needs none.
+    """
+
+    name = _VENDOR.name
+
+    def __init__(
+        self,
+        *,
+        facts: ModelFacts,
+        base_url: str | None,
+        timeout_seconds: float,
+        endpoint: str | None = None,
+        transport: httpx2.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._facts = facts
+        self._transport = transport
+        self._client: anthropic.AsyncAnthropic | None = None
+        self._connection = connect(
+            _VENDOR,
+            base_url=base_url,
+            endpoint=endpoint,
+            timeout_seconds=timeout_seconds,
+        )
+
+    @property
+    def endpoint(self) -> str:
+        """Who answers: the configured name, else the address."""
+        return self._connection.endpoint
+
+    def render(self, rendered: Rendered, parameters: Parameters) -> Body:
+        """Give the body of the request that asks this. Pure.
+
+        What all chunks of a document share stands first, in a block of its own.
+        """
+        facts = self._facts
+        body: dict[str, JsonValue] = {
+            "model": parameters.model,
+            "max_tokens": parameters.max_output_tokens + facts.thinking_reserve,
+        }
+        if rendered.system:
+            body["system"] = [{"type": "text", "text": rendered.system}]
+        document: dict[str, JsonValue] = {"type": "text", "text": rendered.document}
+        chunk: dict[str, JsonValue] = {"type": "text", "text": rendered.chunk}
+        # Empty text blocks are refused.
+        content: list[JsonValue] = [
+            block for block in (document, chunk) if block["text"]
+        ]
+        body["messages"] = [{"role": "user", "content": content}]
+        optional: dict[str, JsonValue] = dict(facts.fixed)
+        if facts.temperature is not None:
+            optional["temperature"] = facts.temperature
+        body.update(
+            (key, value)
+            for key, value in optional.items()
+            if key not in parameters.dropped
+        )
+        return body
+
+    async def send(self, body: Body) -> str:
+        """Send the body once and give the raw JSON reply.
+
+        Raises:
+            TransientError: asking again may help (RateLimited: after a wait).
+            RequestRejected: this body is refused for good.
+            ProviderUnusable: no request can succeed.
+        """
+        import anthropic  # noqa: PLC0415 - takes seconds, and only asking needs it
+
+        client = self._client = self._client or self._open()
+        try:
+            async with asyncio.timeout(self._connection.timeout_seconds):
+                return await client.post(
+                    "/v1/messages", content=on_the_wire(body), cast_to=str
+                )
+        except (anthropic.APITimeoutError, TimeoutError) as error:
+            raise unreached(self._connection, error, late=True) from error
+        except anthropic.APIConnectionError as error:
+            raise unreached(self._connection, error, late=False) from error
+        except anthropic.APIStatusError as error:
+            raise failure(
+                self._connection,
+                error.response,
+                model=str(body.get("model")),
+                optional=body.keys() - _ESSENTIAL,
+            ) from error
+
+    def parse(self, raw: str) -> Reply:
+        """Read a raw reply. Pure.
+
+        Raises:
+            TransientError: it is no reply: an error body, HTML, half a JSON text.
+        """
+        data = load(raw, self.name)
+        stop = _STOPS.get(str(data.get("stop_reason")))
+        if stop is None:
+            # No tools are offered, so stopping for one, or for a pause, is a fault.
+            what = f"its stop reason is {data.get('stop_reason')!r:.40}"
+            raise broken(self.name, what)
+        usage = data.get("usage")
+        if not isinstance(usage, dict):
+            raise broken(self.name, "it does not say what it used")
+
+        def tokens(*path: str) -> int:
+            return count(usage, *path, provider=self.name)
+
+        return Reply(
+            text=joined_text(data.get("content")),
+            stop=stop,
+            usage=Usage(
+                uncached_input=tokens("input_tokens"),
+                cache_write=tokens("cache_creation_input_tokens"),
+                cache_read=tokens("cache_read_input_tokens"),
+                output=tokens("output_tokens"),
+                thinking=tokens("output_tokens_details", "thinking_tokens"),
+            ),
+            model=str(data.get("model") or ""),
+        )
+
+    async def close(self) -> None:
+        """Let go of connections; sending again opens new ones."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    def _open(self) -> anthropic.AsyncAnthropic:
+        import anthropic  # noqa: PLC0415 - takes seconds, and only asking needs it
+
+        connection = self._connection
+        return anthropic.AsyncAnthropic(
+            api_key=connection.key,
+            base_url=connection.base_url,
+            timeout=connection.timeout_seconds,
+            max_retries=0,
+            open_telemetry=False,
+            http_client=anthropic.DefaultAsyncHttpxClient(
+                **connection.client_options(self._transport)
+            ),
+        )

@@ -1,0 +1,165 @@
+"""What every vendor's client shares: its key, its address, its headers.
+
+The config says where text goes and the environment gives the key. Nothing else
+does: the SDKs read a dozen variables more, and none of them gets through.
+Proxies of the environment are honoured, they are part of the machine's network.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from situate.errors import AuthenticationFailed, ConfigError
+
+if TYPE_CHECKING:
+    import httpx2
+
+    from situate.enrichment.exchange import Body
+
+# What a server needs to know. SDKs add the machine, its system and its Python.
+_HEADERS = frozenset(
+    {
+        "accept",
+        "accept-encoding",
+        "anthropic-version",
+        "connection",
+        "content-length",
+        "user-agent",
+    }
+)
+
+_NO_KEY = "no-key-needed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vendor:
+    """What stands for a provider when config says nothing else."""
+
+    name: str
+    base_url: str
+    variable: str
+    """The environment variable the key comes from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connection:
+    """Where a provider sends text and with which key."""
+
+    vendor: Vendor
+    base_url: str
+    endpoint: str
+    """Who answers, in cache keys and messages."""
+    key: str = field(repr=False)
+    timeout_seconds: float
+    """For one request from its start to the last byte of its reply."""
+
+    def client_options(
+        self, transport: httpx2.AsyncBaseTransport | None
+    ) -> dict[str, Any]:
+        """Give the arguments for an SDK's own kind of HTTP client.
+
+        Redirects are not followed: they would send text to an address that
+        nobody configured.
+        """
+        options: dict[str, Any] = {
+            "timeout": self.timeout_seconds,
+            "follow_redirects": False,
+            "event_hooks": {"request": [self._set_headers]},
+        }
+        if transport is not None:
+            options["transport"] = transport
+        return options
+
+    async def _set_headers(self, request: httpx2.Request) -> None:
+        """Keep only headers the request needs, with our own key and host."""
+        for name in set(request.headers) - _HEADERS:
+            del request.headers[name]
+        request.headers["host"] = request.url.netloc.decode("ascii")
+        request.headers["content-type"] = "application/json"
+        request.headers["authorization"] = f"Bearer {self.key}"
+
+
+def connect(
+    vendor: Vendor,
+    *,
+    base_url: str | None,
+    endpoint: str | None,
+    timeout_seconds: float,
+) -> Connection:
+    """Settle address and key before any work is done.
+
+    A server of one's own (`base_url`) needs no key; a vendor does.
+
+    Raises:
+        ConfigError: `base_url` is not a plain http(s) address.
+        AuthenticationFailed: there is no key, or it is no key.
+    """
+    address = vendor.base_url if base_url is None else _checked(base_url)
+    key = _read_key(vendor.variable)
+    if key is None and base_url is None:
+        message = (
+            f"{vendor.name} needs a key: set {vendor.variable}, or "
+            f"{vendor.variable}_FILE to the file that holds it"
+        )
+        raise AuthenticationFailed(message)
+    return Connection(
+        vendor=vendor,
+        base_url=address,
+        endpoint=endpoint or address,
+        key=key or _NO_KEY,
+        timeout_seconds=timeout_seconds,
+    )
+
+
+def on_the_wire(body: Body) -> bytes:
+    """Give the bytes that are sent for a body: its keys in their order."""
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    # Half a surrogate pair has no UTF-8 form; JSON has an escape for it.
+    return re.sub(
+        "[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}", text
+    ).encode()
+
+
+def _checked(base_url: str) -> str:
+    try:
+        parts = urlsplit(base_url)
+        plain = parts.scheme in {"http", "https"} and bool(parts.hostname)
+        spare = parts.query or parts.fragment or parts.port == 0
+    except ValueError:
+        plain, spare = False, ""
+    if not plain or spare:
+        message = (
+            f"base_url {base_url!r} is no address to send to; it looks like "
+            "'http://127.0.0.1:8080/v1'"
+        )
+        raise ConfigError(message)
+    if "@" in parts.netloc:
+        message = (
+            "base_url holds a user name or password; secrets come from the environment"
+        )
+        raise ConfigError(message)
+    return base_url.rstrip("/")
+
+
+def _read_key(variable: str) -> str | None:
+    key = os.environ.get(variable, "").strip()
+    mounted = os.environ.get(f"{variable}_FILE", "").strip()
+    if not key and mounted:
+        try:
+            key = Path(mounted).read_text(encoding="utf-8").strip()
+        except (OSError, ValueError) as error:
+            message = f"{variable}_FILE names a file that cannot be read: {mounted!r}"
+            raise AuthenticationFailed(message) from error
+        if not key:
+            message = f"{variable}_FILE names an empty file: {mounted!r}"
+            raise AuthenticationFailed(message)
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        message = f"{variable} holds characters no key has"
+        raise AuthenticationFailed(message)
+    return key or None

@@ -1,0 +1,259 @@
+"""Turns what a server answered into our errors, the same way for every vendor.
+
+By status and code first; by words only where vendors have no code for what
+matters: context length and parameters. Messages carry status, code and a few
+words of the server, one line, never a header and never the key.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+import re
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+
+from situate.errors import (
+    AuthenticationFailed,
+    ContextTooLong,
+    ModelUnknown,
+    ProviderError,
+    ProviderUnusable,
+    QuotaExhausted,
+    RateLimited,
+    RequestRejected,
+    TransientError,
+    UnsupportedParameter,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    import httpx2
+
+    from situate.enrichment.providers.connection import Connection
+
+_QUOTA_CODES = frozenset(
+    {
+        "billing_error",
+        "billing_hard_limit_reached",
+        "billing_not_active",
+        "contract_spend_limit_reached",
+        "enforced_spend_limit_reached",
+        "insufficient_quota",
+    }
+)
+_MODEL_CODES = frozenset({"invalid_model", "model_not_found", "unknown_model"})
+_CONTEXT_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})
+_CONTEXT_WORDS = (
+    "prompt is too long",
+    "exceed context limit",
+    "exceeds the available context size",
+    "maximum context length",
+    "context length exceeded",
+    "context window",
+)
+_PARAMETER_CODES = frozenset(
+    {"unknown_parameter", "unsupported_parameter", "unsupported_value"}
+)
+_PARAMETER_WORDS = (
+    "deprecated",
+    "does not support",
+    "extra inputs are not permitted",
+    "extra_forbidden",
+    "input should be",
+    "not supported",
+    "unexpected",
+    "unknown",
+    "unrecognized",
+    "unsupported",
+)
+# An SDK may pass these off as a lost connection; they are mistakes in a program.
+_DEFECTS = (AssertionError, AttributeError, LookupError, NameError, TypeError)
+
+_WORDS_SHOWN = 200
+
+
+def failure(
+    connection: Connection,
+    response: httpx2.Response,
+    *,
+    model: str,
+    optional: Collection[str],
+) -> ProviderError:
+    """Give the error that a reply other than a success stands for.
+
+    `model` is the one that was asked for, `optional` are the keys of the
+    request that can be left out.
+    """
+    status = response.status_code
+    answer = _Answer(response.text)
+    message = _message(connection, status, answer)
+    return (
+        _unusable(connection, status, answer, message, model)
+        or _passing(status, response.headers, message)
+        or _rejected(answer, message, optional)
+    )
+
+
+def unreached(
+    connection: Connection, error: Exception, *, late: bool
+) -> TransientError:
+    """Give the error for a request that got no reply, in time or at all.
+
+    A mistake in the program that an SDK passes off as a lost connection is
+    raised as itself: asking again would hide it.
+    """
+    cause = error.__cause__
+    if isinstance(cause, _DEFECTS):
+        raise cause from None
+    where = f"{connection.vendor.name} at {connection.endpoint}"
+    if late:
+        return TransientError(
+            f"{where} did not answer within {connection.timeout_seconds:g} s"
+        )
+    reason = error.__class__.__name__ if cause is None else cause.__class__.__name__
+    return TransientError(f"{where} cannot be reached ({reason})")
+
+
+def retry_after_seconds(
+    headers: Mapping[str, str], *, now: datetime.datetime
+) -> float | None:
+    """Read how long a server asks to wait; None when it does not say.
+
+    `retry-after-ms` comes first, then `retry-after` in seconds or as a date. A
+    time that has passed is 0; what cannot be read is as good as nothing.
+    """
+    milliseconds = _seconds(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    stated = headers.get("retry-after")
+    seconds = _seconds(stated)
+    if seconds is not None or stated is None:
+        return seconds
+    try:
+        moment = parsedate_to_datetime(stated)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=datetime.UTC)
+    return max(0.0, (moment - now).total_seconds())
+
+
+def _unusable(
+    connection: Connection, status: int, answer: _Answer, message: str, model: str
+) -> ProviderUnusable | None:
+    if status < 400:
+        return ProviderUnusable(f"{message}; it points elsewhere: correct base_url")
+    if answer.says_quota(status):
+        return QuotaExhausted(message)
+    if status in {401, 403}:
+        return AuthenticationFailed(f"{message}; check {connection.vendor.variable}")
+    if status == 404 or answer.codes & _MODEL_CODES:
+        if answer.names_a_model():
+            return ModelUnknown(f"{message}; it was asked for {model!r}")
+        return ProviderUnusable(f"{message}; no such route: check base_url")
+    return None
+
+
+def _passing(
+    status: int, headers: Mapping[str, str], message: str
+) -> TransientError | None:
+    if status not in {408, 409, 429} and status < 500:
+        return None
+    wait = retry_after_seconds(headers, now=datetime.datetime.now(datetime.UTC))
+    # Overloaded servers name a time to wait under other statuses, too.
+    if status == 429 or wait is not None:
+        return RateLimited(message, retry_after_seconds=wait)
+    return TransientError(message)
+
+
+def _rejected(
+    answer: _Answer, message: str, optional: Collection[str]
+) -> RequestRejected:
+    if answer.says_context():
+        return ContextTooLong(message)
+    parameter = answer.refused_parameter(optional)
+    if parameter is not None:
+        return UnsupportedParameter(message, parameter=parameter)
+    return RequestRejected(message)
+
+
+def _seconds(text: str | None) -> float | None:
+    try:
+        number = float(text or "")
+    except ValueError:
+        return None
+    return max(0.0, number) if math.isfinite(number) else None
+
+
+class _Answer:
+    """The body of an error reply, in whichever of the known shapes it came."""
+
+    def __init__(self, text: str) -> None:
+        try:
+            data: Any = json.loads(text)
+        except (ValueError, RecursionError):
+            data = None
+        top = data if isinstance(data, dict) else {}
+        error = top.get("error", top)
+        inner: dict[str, Any] = error if isinstance(error, dict) else {"message": error}
+        details = inner.get("details")
+        code = details.get("error_code") if isinstance(details, dict) else None
+        stated = [code, inner.get("code"), inner.get("type")]
+        names = [name for name in stated if isinstance(name, str) and name]
+        self.code = names[0] if names else None
+        self.codes = frozenset(name.lower() for name in names)
+        said = inner.get("message") or top.get("detail") or ""
+        self.words = said if isinstance(said, str) else json.dumps(said)
+        parameter = inner.get("param")
+        self.parameter = parameter if isinstance(parameter, str) else None
+
+    def says_quota(self, status: int) -> bool:
+        # The last is a 400 of Anthropic's that carries no code of its own.
+        return (
+            status == 402
+            or (status in {403, 429} and bool(self.codes & _QUOTA_CODES))
+            or (status == 400 and "credit balance is too low" in self.words.lower())
+        )
+
+    def names_a_model(self) -> bool:
+        return bool(self.codes & _MODEL_CODES) or "model" in self.words.lower()
+
+    def says_context(self) -> bool:
+        words = self.words.lower()
+        return bool(self.codes & _CONTEXT_CODES) or any(
+            phrase in words for phrase in _CONTEXT_WORDS
+        )
+
+    def refused_parameter(self, optional: Collection[str]) -> str | None:
+        """Find which of the optional keys is refused, if one is."""
+        if self.parameter is not None and self.codes & _PARAMETER_CODES:
+            key = re.split(r"[.\[]", self.parameter, maxsplit=1)[0]
+            return key if key in optional else None
+        if not any(word in self.words.lower() for word in _PARAMETER_WORDS):
+            return None
+        named = {
+            found.start(): key
+            for key in optional
+            if (found := re.search(rf"(?<!\w){re.escape(key)}(?!\w)", self.words))
+        }
+        return named[min(named)] if named else None
+
+
+def _message(connection: Connection, status: int, answer: _Answer) -> str:
+    said = f"{connection.vendor.name} at {connection.endpoint} answered {status}"
+    if answer.code is not None:
+        said += f" ({_one_line(answer.code, connection)})"
+    # Vendors repeat part of a wrong key in their words about it.
+    if answer.words and status != 401:
+        said += f": {_one_line(answer.words, connection)}"
+    return said
+
+
+def _one_line(words: str, connection: Connection) -> str:
+    """Cut a server's words to a short printable line without the key."""
+    words = words.replace(connection.key, "[key]")
+    line = " ".join("".join(c if c.isprintable() else " " for c in words).split())
+    return line if len(line) <= _WORDS_SHOWN else f"{line[:_WORDS_SHOWN]}..."

@@ -1,0 +1,198 @@
+"""OpenAI's Chat Completions, and the many servers that speak it.
+
+Chat Completions and not Responses: every compatible server has it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from situate.enrichment.exchange import Reply, Usage
+from situate.enrichment.providers.connection import Vendor, connect, on_the_wire
+from situate.enrichment.providers.failures import failure, unreached
+from situate.enrichment.providers.replies import broken, count, joined_text, load
+from situate.model import digest
+
+if TYPE_CHECKING:
+    import httpx2
+    import openai
+
+    from situate.enrichment.exchange import Body, Parameters, Rendered, Stop
+    from situate.model import JsonValue
+    from situate.pricing import ModelFacts
+
+_VENDOR = Vendor(
+    name="openai", base_url="https://api.openai.com/v1", variable="OPENAI_API_KEY"
+)
+
+_STOPS: dict[str, Stop] = {
+    "stop": "end",
+    "length": "length",
+    "content_filter": "refusal",
+}
+
+_TOKEN_FIELDS = ("max_tokens", "max_completion_tokens")
+
+# A request without one of these asks something else, or nothing.
+_ESSENTIAL = frozenset({"model", "messages"})
+
+
+class OpenAIProvider:
+    """Asks a chat model, one request per call.
+
+    `base_url` is the server with its version, as in `http://127.0.0.1:8080/v1`;
+    None is OpenAI itself. `endpoint` names it in cache keys, by default the
+    address. `transport` replaces the network, as in httpx2.
+
+    Raises:
+        ConfigError: `base_url` is no address.
+        AuthenticationFailed: OPENAI_API_KEY, or the file that
+            OPENAI_API_KEY_FILE names, is missing or holds no key. A `base_url`
+            needs none.
+    """
+
+    name = _VENDOR.name
+
+    def __init__(
+        self,
+        *,
+        facts: ModelFacts,
+        base_url: str | None,
+        timeout_seconds: float,
+        endpoint: str | None = None,
+        transport: httpx2.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._facts = facts
+        self._transport = transport
+        self._client: openai.AsyncOpenAI | None = None
+        self._connection = connect(
+            _VENDOR,
+            base_url=base_url,
+            endpoint=endpoint,
+            timeout_seconds=timeout_seconds,
+        )
+
+    @property
+    def endpoint(self) -> str:
+        """Who answers: the configured name, else the address."""
+        return self._connection.endpoint
+
+    def render(self, rendered: Rendered, parameters: Parameters) -> Body:
+        """Give the body of the request that asks this. Pure.
+
+        What all chunks of a document share stands first. The limit on output
+        is never dropped: where its key is refused, it goes by the other name.
+        """
+        facts, dropped = self._facts, parameters.dropped
+        messages: list[JsonValue] = []
+        if rendered.system:
+            messages.append({"role": "system", "content": rendered.system})
+        asked = [text for text in (rendered.document, rendered.chunk) if text]
+        messages.append({"role": "user", "content": "\n\n".join(asked)})
+        fields = (facts.token_field, *_TOKEN_FIELDS)
+        limit = next((name for name in fields if name not in dropped), fields[0])
+        optional: dict[str, JsonValue] = dict(facts.fixed)
+        if facts.temperature is not None:
+            optional["temperature"] = facts.temperature
+        if facts.cache == "keyed" and rendered.document:
+            shared = f"{rendered.system}\n{rendered.document}"
+            optional["prompt_cache_key"] = digest(shared)
+        return {
+            "model": parameters.model,
+            limit: parameters.max_output_tokens + facts.thinking_reserve,
+            "messages": messages,
+            **{key: value for key, value in optional.items() if key not in dropped},
+        }
+
+    async def send(self, body: Body) -> str:
+        """Send the body once and give the raw JSON reply.
+
+        Raises:
+            TransientError: asking again may help (RateLimited: after a wait).
+            RequestRejected: this body is refused for good.
+            ProviderUnusable: no request can succeed.
+        """
+        import openai  # noqa: PLC0415 - takes a second, and only asking needs it
+
+        client = self._client = self._client or self._open()
+        try:
+            async with asyncio.timeout(self._connection.timeout_seconds):
+                return await client.post(
+                    "/chat/completions", content=on_the_wire(body), cast_to=str
+                )
+        except (openai.APITimeoutError, TimeoutError) as error:
+            raise unreached(self._connection, error, late=True) from error
+        except openai.APIConnectionError as error:
+            raise unreached(self._connection, error, late=False) from error
+        except openai.APIStatusError as error:
+            raise failure(
+                self._connection,
+                error.response,
+                model=str(body.get("model")),
+                optional=body.keys() - _ESSENTIAL,
+            ) from error
+
+    def parse(self, raw: str) -> Reply:
+        """Read a raw reply. Pure.
+
+        Raises:
+            TransientError: it is no reply: an error body, HTML, half a JSON text.
+        """
+        data = load(raw, self.name)
+        choices = data.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        message = choice.get("message") if isinstance(choice, dict) else None
+        if not isinstance(choice, dict) or not isinstance(message, dict):
+            raise broken(self.name, "it holds no message")
+        reason, refusal = choice.get("finish_reason"), message.get("refusal")
+        refused = isinstance(refusal, str) and bool(refusal)
+        stop = "refusal" if refused else _STOPS.get(str(reason))
+        if stop is None:
+            # No tools are offered, so calling one is a fault.
+            raise broken(self.name, f"its finish reason is {reason!r:.40}")
+        return Reply(
+            text=str(refusal) if refused else joined_text(message.get("content")),
+            stop=stop,
+            usage=self._usage(data),
+            model=str(data.get("model") or ""),
+        )
+
+    async def close(self) -> None:
+        """Let go of connections; sending again opens new ones."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    def _usage(self, data: dict[str, JsonValue]) -> Usage:
+        usage = data.get("usage")
+        if not isinstance(usage, dict):
+            raise broken(self.name, "it does not say what it used")
+
+        def tokens(*path: str) -> int:
+            return count(usage, *path, provider=self.name)
+
+        # prompt_tokens includes what was read from and written to the cache.
+        read = tokens("prompt_tokens_details", "cached_tokens")
+        written = tokens("prompt_tokens_details", "cache_write_tokens")
+        return Usage(
+            uncached_input=max(0, tokens("prompt_tokens") - read - written),
+            cache_write=written,
+            cache_read=read,
+            output=tokens("completion_tokens"),
+            thinking=tokens("completion_tokens_details", "reasoning_tokens"),
+        )
+
+    def _open(self) -> openai.AsyncOpenAI:
+        import openai  # noqa: PLC0415 - takes a second, and only asking needs it
+
+        connection = self._connection
+        return openai.AsyncOpenAI(
+            api_key=connection.key,
+            base_url=connection.base_url,
+            timeout=connection.timeout_seconds,
+            max_retries=0,
+            http_client=openai.DefaultAsyncHttpxClient(
+                **connection.client_options(self._transport)
+            ),
+        )
