@@ -1,0 +1,85 @@
+"""Read Markdown: CommonMark with GitHub's tables, footnotes, alerts and math.
+
+The text of every block is a slice of the source; nothing is rendered and nothing
+the author typed is changed. Only headings of the document itself open sections,
+not those inside quotations, lists or footnotes.
+"""
+
+from __future__ import annotations
+
+from situate.model import Block, Code
+from situate.readers import frontmatter
+from situate.readers.decoding import blank_controls, clean, decode, has_controls
+from situate.readers.markdown.nodes import Parsed, parse
+from situate.readers.markdown.parts import build, complete
+from situate.readers.markdown.passages import HOLE, Source
+from situate.readers.tree import Outline, Read
+
+
+def read(data: bytes, source: str, *, doc_type: str | None = None) -> Read:
+    """Read a Markdown file.
+
+    Raises:
+        ReadError: `data` is no text.
+    """
+    decoded = decode(data, source)
+    text = decoded.text
+    front = frontmatter.split(text)
+    described = frontmatter.describe(front.values, source=source, doc_type=doc_type)
+    controls = has_controls(text)
+    parsed = parse(text, front.body, controls=controls)
+    shown = blank_controls(text, HOLE) if controls else text
+    outline = Outline()
+    if front.unread is not None:
+        _add_unread(outline, text, *front.unread)
+    _add_blocks(outline, _source(shown, parsed), parsed, front.body)
+    warnings = decoded.warnings + front.warnings + described.warnings
+    if parsed.unclosed is not None:
+        line = text.count("\n", 0, parsed.unclosed) + 1
+        warnings += (f"the comment opened in line {line} never ends; it was kept",)
+    return outline.read(
+        doc_id=described.doc_id,
+        version=described.version,
+        metadata=described.metadata,
+        warnings=warnings,
+    )
+
+
+def _source(shown: str, parsed: Parsed) -> Source:
+    """Put a hole in the place of every character that is not to be shown."""
+    parts: list[str] = []
+    position = 0
+    for start, end in parsed.hidden:
+        parts += (shown[position:start], HOLE * (end - start))
+        position = end
+    shown = "".join(parts) + shown[position:]
+    return Source(shown=shown, has_holes=HOLE in shown, has_formulas="$$" in shown)
+
+
+def _add_unread(outline: Outline, text: str, start: int, end: int) -> None:
+    """Keep front matter that could not be read, line by line."""
+    end = start + len(text[start:end].rstrip())
+    shown = clean(text[start:end])
+    if shown.strip():
+        outline.add(
+            Block(
+                block_id=outline.block_id,
+                kind="code",
+                text=shown,
+                span=(start, end),
+                content=Code(lines=tuple(shown.split("\n"))),
+            )
+        )
+
+
+def _add_blocks(outline: Outline, source: Source, parsed: Parsed, body: int) -> None:
+    for node in complete(parsed.children, source, body, len(source.shown)):
+        block = build(node, source, outline.block_id)
+        if block is None:
+            continue
+        if node.kind == "heading":
+            outline.heading(
+                level=node.level, title=node.title, text=block.text, span=block.span
+            )
+        else:
+            outline.add(block)

@@ -1,0 +1,271 @@
+"""Turn the parser's events into the blocks of a document and their ranges.
+
+pulldown-cmark (through pyromark) reads a copy of the text in which every
+character is one ASCII character: its byte ranges are then offsets into the text
+itself. The events are walked once; what stands deeper than `MAX_DEPTH`
+containers is passed over.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+
+from situate.readers.decoding import blank_controls
+from situate.readers.markdown.hidden import COMMENT, Hidden
+from situate.readers.markdown.titles import Title
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from situate.model import BlockKind, Span
+
+_Event: TypeAlias = "str | Mapping[str, Any]"
+"""A bare name, or one key: Start, End, or the kind of a piece of text."""
+
+MAX_DEPTH = 8
+"""Quotations and lists inside each other whose parts are named."""
+
+NodeKind: TypeAlias = "BlockKind | Literal['item', 'rule']"
+
+_KINDS: Mapping[str, NodeKind] = {
+    "Heading": "heading",
+    "List": "list",
+    "Item": "item",
+    "Table": "table",
+    "CodeBlock": "code",
+    "BlockQuote": "quote",
+    "HtmlBlock": "html",
+    "FootnoteDefinition": "footnote",
+}
+# A control character: there are none left in a text to be copied.
+_QUESTION = "\x01"
+
+_PARAGRAPH_END = {"End": "Paragraph"}
+
+_CONTAINERS = frozenset({"list", "item", "quote"})
+_CONTAINER_TAGS = frozenset({"List", "BlockQuote", "FootnoteDefinition"})
+
+
+@dataclass(slots=True)
+class Node:
+    """A block the parser found, with its range in the text."""
+
+    kind: NodeKind
+    start: int
+    end: int
+    children: list[Node] = field(default_factory=list)
+    level: int = 0
+    """Of a heading."""
+    title: str = ""
+    """Of a heading: its plain text."""
+    fenced: bool = False
+    """Of code."""
+    unseen: bool = False
+    """It stands too deep for its parts to be named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parsed:
+    """A document's blocks and the ranges of what is not to be shown."""
+
+    children: list[Node]
+    hidden: list[Span]
+    """Comments and data URIs, in order, none touching another."""
+    unclosed: int | None
+    """Where a comment begins that never ends; it is shown."""
+
+
+def parse(text: str, body: int, *, controls: bool) -> Parsed:
+    """Find the blocks of `text` from offset `body` on.
+
+    `controls` says whether there are control characters in it.
+    """
+    from pyromark import Options, events_with_range  # noqa: PLC0415 - a format library
+
+    # Alerts and task lists stay off: their markers are then text like any other,
+    # and no event hides them.
+    options = (
+        Options.ENABLE_TABLES
+        | Options.ENABLE_FOOTNOTES
+        | Options.ENABLE_STRIKETHROUGH
+        | Options.ENABLE_MATH
+    )
+    copy = _ascii(blank_controls(text, " ") if controls else text, body)
+    events = events_with_range(copy, options=options)
+    walk = _Walk(text, copy, cast("Iterator[tuple[_Event, Mapping[str, int]]]", events))
+    walk.run()
+    return Parsed(
+        children=walk.children,
+        hidden=walk.hidden.ranges(),
+        unclosed=walk.hidden.unclosed,
+    )
+
+
+def _ascii(text: str, body: int) -> str:
+    """Give a copy of the same length that holds ASCII alone.
+
+    Letters of other scripts become `x`, front matter line breaks: CommonMark
+    gives no character beyond ASCII a meaning.
+    """
+    copy = text
+    if not text.isascii():
+        # Every character that ASCII lacks is encoded as one question mark.
+        data = text.replace("?", _QUESTION).encode("ascii", "replace")
+        copy = data.replace(b"?", b"x").decode("ascii").replace(_QUESTION, "?")
+    return "\n" * body + copy[body:] if body else copy
+
+
+class _Walk:
+    """One pass over the events of one document."""
+
+    def __init__(
+        self, text: str, copy: str, events: Iterator[tuple[_Event, Mapping[str, int]]]
+    ) -> None:
+        self._text = text
+        self._copy = copy
+        self._events = events
+        # The same iterator, seen as events alone.
+        self._names = map(itemgetter(0), events)
+        self.children: list[Node] = []
+        self.hidden = Hidden(text)
+        self._special = self.hidden.possible(0, len(text))
+
+    def run(self) -> None:
+        """Open a node for each block, close it at its end."""
+        stack: list[Node] = []
+        siblings = self.children
+        # A tight item holds its text without a paragraph around it.
+        tight: Node | None = None
+        depth = 0
+        for event, span in self._events:
+            node: Node | None = None
+            if isinstance(event, str):
+                if event == "Rule":
+                    node = Node("rule", span["start"], span["end"])
+            elif "Start" in event:
+                node = self._open(event["Start"], span["start"], span["end"], depth)
+            elif "End" in event and _closes(event["End"]):
+                tight = None
+                depth -= stack.pop().kind != "item"
+                siblings = stack[-1].children if stack else self.children
+                continue
+            if node is None:
+                tight = self._inline(event, span, tight, siblings)
+                continue
+            tight = None
+            siblings.append(node)
+            if node.kind in _CONTAINERS and not node.unseen:
+                stack.append(node)
+                siblings = node.children
+                depth += node.kind != "item"
+
+    def _inline(
+        self,
+        event: _Event,
+        span: Mapping[str, int],
+        tight: Node | None,
+        siblings: list[Node],
+    ) -> Node:
+        """Take a piece of a tight item's text; give the paragraph it belongs to."""
+        if tight is None:
+            tight = Node("paragraph", span["start"], span["end"])
+            siblings.append(tight)
+        elif span["end"] > tight.end:
+            tight.end = span["end"]
+        if self._special:
+            self._note(event, span)
+        return tight
+
+    def _open(
+        self, tag: str | Mapping[str, Any], start: int, end: int, depth: int
+    ) -> Node | None:
+        """Give the node of a block, None for what begins inside a line.
+
+        The events inside are consumed unless it is a container.
+        """
+        if tag == "Paragraph":
+            self._skip(_PARAGRAPH_END, start, end)
+            return Node("paragraph", start, end)
+        name = tag if isinstance(tag, str) else next(iter(tag))
+        kind = _KINDS.get(name)
+        if kind is None:
+            return None
+        if kind == "heading" and not isinstance(tag, str):
+            return self._heading(tag["Heading"]["level"], start, end)
+        # Where a tab stands before it, the range may begin too early.
+        while start < end and self._text[start] in " \t\n":
+            start += 1
+        node = Node(kind, start, end)
+        if kind == "table":
+            self._skip({"End": name}, start, end)
+        elif kind == "code":
+            node.fenced = tag != {"CodeBlock": "Indented"}
+            self._skip({"End": name}, start, start)
+            self.hidden.code(start, end)
+        elif kind == "html":
+            self._skip({"End": name}, start, start)
+            self.hidden.html(start, end)
+        elif kind == "footnote":
+            self._pass_over()
+        elif kind != "item" and depth >= MAX_DEPTH:
+            node.unseen = True
+            self._pass_over()
+        return node
+
+    def _skip(self, closing: _Event, start: int, end: int) -> None:
+        """Consume the events up to `closing`, noting what is not to be shown."""
+        if self._special and self.hidden.possible(start, end):
+            for event, span in self._events:
+                if event == closing:
+                    return
+                self._note(event, span)
+        # Containment takes what it compares, in C.
+        _ = closing in self._names
+
+    def _pass_over(self) -> None:
+        """Consume the events of the container that was just opened."""
+        open_containers = 1
+        for event, span in self._events:
+            tag = None if isinstance(event, str) else event.get("Start")
+            if tag == "HtmlBlock":
+                self.hidden.html(span["start"], span["end"])
+            elif isinstance(tag, dict) and "CodeBlock" in tag:
+                self.hidden.code(span["start"], span["end"])
+            elif tag is not None:
+                open_containers += tag == "Item" or (
+                    isinstance(tag, dict) and not _CONTAINER_TAGS.isdisjoint(tag)
+                )
+            elif not isinstance(event, str) and _closes(event.get("End")):
+                open_containers -= 1
+                if open_containers == 0:
+                    return
+            else:
+                self._note(event, span)
+
+    def _heading(self, level: str, start: int, end: int) -> Node:
+        closing = {"End": {"Heading": level}}
+        title = Title(self._text, self._copy)
+        for event, span in self._events:
+            if event == closing:
+                break
+            title.take(event, span["start"], span["end"])
+            if self._special:
+                self._note(event, span)
+        return Node("heading", start, end, level=int(level[1]), title=title.plain())
+
+    def _note(self, event: _Event, span: Mapping[str, int]) -> None:
+        if isinstance(event, str):
+            return
+        if "Code" in event:
+            self.hidden.code(span["start"], span["end"])
+        elif "InlineHtml" in event and self._text.startswith(COMMENT, span["start"]):
+            self.hidden.comment(span["start"], span["end"])
+
+
+def _closes(tag: object) -> bool:
+    """Say whether an end tag is a container's."""
+    if isinstance(tag, dict):
+        return not _CONTAINER_TAGS.isdisjoint(tag)
+    return tag in {"Item", "FootnoteDefinition"}

@@ -1,0 +1,287 @@
+"""Build blocks and their parts from the nodes of a document.
+
+The parser says nothing of link reference definitions and misses some tables;
+both are put right here, so that every character belongs to a block.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, TypeAlias
+
+from situate.model import Block, Cell, Code, Item, Items, Quote, Row, Table
+from situate.readers.markdown.nodes import Node
+from situate.readers.markdown.passages import (
+    HOLE,
+    Passage,
+    Source,
+    columns,
+    inside_item,
+    inside_quote,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from situate.model import Content, Span
+
+_Around: TypeAlias = Source | Passage
+
+_DEFINITION = re.compile(r" {0,3}\[")
+_MARKER = re.compile(r"\s*(?:[-+*]|[0-9]{1,9}[.)])\s*")
+# Quote marks may stand before it.
+_RULE_LINE = re.compile(r"\n[ \t>|:-]+(?=\n|\Z)")
+_RULE_CELL = re.compile(r":?-+:?")
+
+# A formula that runs on for more blocks than this is a stray `$$`.
+_MAX_FORMULA_BLOCKS = 32
+_ALIGNED = frozenset({"list", "code"})
+_WITH_PARTS = frozenset({"list", "quote", "table", "code"})
+_FORMULA_KINDS = frozenset({"paragraph", "heading", "list", "quote", "table"})
+
+
+def complete(
+    children: list[Node], around: _Around, start: int, end: int
+) -> Iterator[Node]:
+    """Yield the blocks of a container, with those the parser left out or broke up.
+
+    Thematic breaks are left out.
+    """
+    shown = around.shown
+    position = start
+    for node in _formulas(children, shown) if around.has_formulas else children:
+        if position < node.start and not shown[position : node.start].isspace():
+            if node.kind == "paragraph":
+                # The range of a tight item's text begins behind a backslash.
+                begin = max(position, around.lead(node.start))
+                if shown[begin : node.start].strip():
+                    node.start = begin
+            yield from _definitions(around, position, node.start)
+        if node.kind == "paragraph" and shown.find("|", node.start, node.end) >= 0:
+            yield from _tables(node, around)
+        elif node.kind != "rule":
+            yield node
+        # A list's own range runs on into what follows.
+        last = node.children[-1] if node.kind == "list" and node.children else node
+        position = max(position, last.end)
+    if position < end and not shown[position:end].isspace():
+        yield from _definitions(around, position, end)
+
+
+def build(node: Node, around: _Around, block_id: str) -> Block | None:
+    """Give the block of a node; None when there is nothing to show.
+
+    Its parts carry the same id.
+    """
+    kind = node.kind
+    start = node.start
+    if kind in _ALIGNED:
+        start = around.lead(start)
+        last = node.children[-1] if kind == "list" and node.children else node
+        text, end = around.cut(start, last.end)
+    else:
+        text, end = around.cut(start, node.end)
+        # A tab cut in two by an item's indentation leaves blanks.
+        text = text.lstrip()
+    if not text or text.isspace() or kind == "item" or kind == "rule":  # noqa: PLR1714 - mypy narrows only this form
+        return None
+    content = None
+    if kind in _WITH_PARTS and not node.unseen:
+        content = _content(node, around, text, (start, end), block_id)
+        if isinstance(content, Quote) and not content.blocks:
+            return None
+    elif kind == "paragraph" and around.has_formulas and _is_formula(text):
+        kind = "math"
+    return Block(
+        block_id=block_id, kind=kind, text=text, span=(start, end), content=content
+    )
+
+
+def _content(
+    node: Node, around: _Around, text: str, span: Span, block_id: str
+) -> Content:
+    match node.kind:
+        case "list":
+            return _items(node, around, block_id)
+        case "quote":
+            passage = inside_quote(around, (node.start, span[1]))
+            return Quote(blocks=_blocks(node, passage, block_id))
+        case "table":
+            return _table(around, span)
+        case _:
+            return _code(text, fenced=node.fenced)
+
+
+def _blocks(node: Node, passage: Passage, block_id: str) -> tuple[Block, ...]:
+    nodes = complete(node.children, passage, passage.start, node.end)
+    blocks = (build(child, passage, block_id) for child in nodes)
+    return tuple(block for block in blocks if block is not None)
+
+
+def _items(node: Node, around: _Around, block_id: str) -> Items:
+    shown = around.shown
+    items = []
+    loose = False
+    last_end = node.start
+    for child in node.children:
+        start = around.lead(child.start)
+        text, end = around.cut(start, child.end)
+        loose = loose or shown.count("\n", last_end, child.start) > 1
+        last_end = end
+        blocks: tuple[Block, ...] = ()
+        if not _is_plain(child, shown, end):
+            blocks = _blocks(child, inside_item(around, (child.start, end)), block_id)
+        items.append(Item(text=text, blocks=blocks, span=(start, end)))
+    return Items(items=tuple(items), loose=loose)
+
+
+def _is_plain(item: Node, shown: str, end: int) -> bool:
+    """Say whether an item is its marker and one paragraph."""
+    children = item.children
+    marker = _MARKER.match(shown, item.start, end)
+    if marker is None or len(children) > 1:
+        return False
+    if not children:
+        return marker.end() == end
+    text = children[0]
+    return (
+        text.kind == "paragraph"
+        # A backslash is no part of the range, a definition fills its lines.
+        and shown.find("\n", marker.end(), text.start) < 0
+        and (text.end >= end or not shown[text.end : end].strip())
+        and shown.find("|", text.start, text.end) < 0
+    )
+
+
+def _table(around: _Around, span: Span) -> Table:
+    header, delimiter, *body = around.lines(*span)
+    rows = (_row(around, line.start, line.end) for line in body)
+    return Table(
+        header=(_row(around, header.start, header.end),),
+        rows=tuple(rows),
+        delimiter=around.shown[delimiter.start : delimiter.end].strip(),
+    )
+
+
+def _row(around: _Around, start: int, end: int) -> Row:
+    text = around.shown[start:end].rstrip()
+    end = start + len(text)
+    text = text.lstrip()
+    start = end - len(text)
+    if around.has_holes:
+        text = text.replace(HOLE, "").strip()
+    cells = tuple([Cell(text=cell) for cell in columns(text)])
+    return Row(text=text, cells=cells, span=(start, end))
+
+
+def _code(text: str, *, fenced: bool) -> Code:
+    lines = text.split("\n")
+    if not fenced:
+        return Code(lines=tuple(lines))
+    opening, *rest = lines
+    fence = opening.lstrip()
+    length = len(fence) - len(fence.lstrip(fence[:1]))
+    last = rest[-1].strip() if rest else ""
+    if len(last) >= length and not last.strip(fence[:1]):
+        return Code(lines=tuple(rest[:-1]), opening=opening, closing=rest[-1])
+    return Code(lines=tuple(rest), opening=opening)
+
+
+def _definitions(around: _Around, start: int, end: int) -> Iterator[Node]:
+    """Yield what stands between two blocks: link reference definitions.
+
+    A definition may run over several lines, but not over a blank one.
+    """
+    current: Node | None = None
+    for line in around.lines(start, end):
+        begin = max(line.start, start)
+        said = around.shown[begin : line.end].replace(HOLE, "")
+        begins = bool(said.strip()) and (
+            current is None or _DEFINITION.match(said) is not None
+        )
+        if current is not None and (begins or not said.strip()):
+            yield current
+            current = None
+        if begins:
+            begin += len(said) - len(said.lstrip())
+            current = Node("reference", begin, line.end)
+        elif current is not None:
+            current.end = line.end
+    if current is not None:
+        yield current
+
+
+def _tables(paragraph: Node, around: _Around) -> Iterator[Node]:
+    """Yield a paragraph, split where a table begins below its first lines.
+
+    pulldown-cmark lets a header row without an outer pipe, or a tab in the
+    delimiter row, pass as text (its pull request 672); GitHub sees a table.
+    """
+    if _RULE_LINE.search(around.shown, paragraph.start, paragraph.end) is None:
+        yield paragraph
+        return
+    lines = around.lines(paragraph.start, paragraph.end)
+    for number in range(1, len(lines)):
+        header, rule = (
+            around.shown[line.start : line.end]
+            for line in lines[number - 1 : number + 1]
+        )
+        if _heads_table(header, rule):
+            start = max(lines[number - 1].start, paragraph.start)
+            if number > 1:
+                yield Node("paragraph", paragraph.start, lines[number - 2].end)
+            yield Node("table", start, paragraph.end)
+            return
+    yield paragraph
+
+
+def _heads_table(header: str, rule: str) -> bool:
+    if "-" not in rule or not ("|" in header and ("|" in rule or ":" in rule)):
+        return False
+    if rule.strip(" \t|:-") or header[:4].isspace() or rule[:4].isspace():
+        return False
+    rules = columns(rule)
+    return all(map(_RULE_CELL.fullmatch, rules)) and len(rules) == len(columns(header))
+
+
+def _formulas(nodes: list[Node], shown: str) -> Iterator[Node]:
+    """Yield nodes, those between two `$$` lines as one formula.
+
+    Inside it `=`, `-`, `+` or `>` at the start of a line are no Markdown.
+    """
+    index = 0
+    while index < len(nodes):
+        node = nodes[index]
+        if node.kind in {"paragraph", "heading"} and shown.startswith(
+            "$$\n", node.start
+        ):
+            last = _formula_end(nodes, index, shown)
+            if last > index or (last == index and node.kind == "heading"):
+                yield Node("math", node.start, nodes[last].end)
+                index = last + 1
+                continue
+        yield node
+        index += 1
+
+
+def _formula_end(nodes: list[Node], first: int, shown: str) -> int:
+    """Give the index of the node whose last line closes a formula; -1 for none."""
+    for index in range(first, min(first + _MAX_FORMULA_BLOCKS, len(nodes))):
+        node = nodes[index]
+        if node.kind not in _FORMULA_KINDS or shown.startswith("#", node.start):
+            break
+        begin = node.start + 2 if index == first else node.start
+        if "$$" in shown[begin : node.end]:
+            last = shown[begin : node.end].rstrip().rpartition("\n")[2]
+            alone = last.strip() == "$$" and shown.count("$$", begin, node.end) == 1
+            return index if alone else -1
+    return -1
+
+
+def _is_formula(text: str) -> bool:
+    return (
+        len(text) > 4
+        and text.startswith("$$")
+        and text.endswith("$$")
+        and text.count("$$") == 2
+    )

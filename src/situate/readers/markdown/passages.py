@@ -1,0 +1,198 @@
+"""Cut text out of a source, without the marks of what encloses it.
+
+A passage is the source as one container's content sees it: its lines begin
+after the quote marks and list indentation of everything around. Offsets are
+always those of the source.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from situate.model import Span
+
+HOLE = "\0"
+"""Stands for every character of a source that is not to be shown."""
+
+_BLANK = f" \t\n{HOLE}"
+
+_MARKER = re.compile(r"(?:[-+*]|[0-9]{1,9}[.)])")
+
+
+class Line(NamedTuple):
+    """One line from where a container's content starts on it."""
+
+    start: int
+    end: int
+    """Offset of the line break, or of the end of the source."""
+    column: int
+    """Column of the content, tabs expanded to stops of four."""
+    pad: int
+    """Columns that a tab leaves over where it was cut, shown as spaces."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """The document's top level, where a text is a plain slice.
+
+    `shown` is the decoded text with `HOLE` for all that is not to be shown, so
+    it has the same offsets.
+    """
+
+    shown: str
+    has_holes: bool
+    has_formulas: bool
+
+    def lead(self, offset: int) -> int:
+        """Give where the line that holds `offset` begins."""
+        return self.shown.rfind("\n", 0, offset) + 1
+
+    def cut(self, start: int, end: int) -> tuple[str, int]:
+        """Give the text of a range without the blanks it ends in, and its end."""
+        text = self.shown[start:end].rstrip(_BLANK)
+        end = start + len(text)
+        return text.replace(HOLE, "") if self.has_holes else text, end
+
+    def lines(self, start: int, end: int) -> list[Line]:
+        """Give the lines that a range touches, the last one cut at its end."""
+        lines = []
+        position = self.lead(start)
+        while position < end:
+            stop = self.shown.find("\n", position, end)
+            stop = end if stop < 0 else stop
+            lines.append(Line(position, stop, 0, 0))
+            position = stop + 1
+        return lines
+
+
+class Passage:
+    """What stands inside a quotation or a list item."""
+
+    def __init__(self, around: Source | Passage, lines: list[Line]) -> None:
+        self.shown: str = around.shown
+        self.has_holes: bool = around.has_holes
+        self.has_formulas: bool = around.has_formulas
+        self._lines = lines
+        self._ends = [line.end for line in lines]
+
+    @property
+    def start(self) -> int:
+        """Offset of the first character inside."""
+        return self._lines[0].start
+
+    def lead(self, offset: int) -> int:
+        """Give where the content begins on the line that holds `offset`."""
+        index = bisect_left(self._ends, offset)
+        return (
+            min(offset, self._lines[index].start) if index < len(self._ends) else offset
+        )
+
+    def lines(self, start: int, end: int) -> list[Line]:
+        """Give the lines that a range touches, the last one cut at its end."""
+        first = bisect_left(self._ends, start)
+        last = bisect_right(self._ends, end - 1) + 1
+        lines = self._lines[first:last]
+        if lines and lines[-1].end > end:
+            lines[-1] = lines[-1]._replace(end=end)
+        return lines
+
+    def cut(self, start: int, end: int) -> tuple[str, int]:
+        """Give the text of a range without the blanks it ends in, and its end."""
+        lines = self.lines(start, end)
+        while lines and not self.shown[lines[-1].start : lines[-1].end].strip(_BLANK):
+            lines.pop()
+        parts = []
+        for line in lines:
+            if line.start < start:
+                parts.append(self.shown[start : line.end])
+            else:
+                parts.append(" " * line.pad + self.shown[line.start : line.end])
+        if parts:
+            last = parts[-1].rstrip(_BLANK)
+            end = lines[-1].end - (len(parts[-1]) - len(last))
+            parts[-1] = last
+        text = "\n".join(parts)
+        return text.replace(HOLE, "") if self.has_holes else text, max(start, end)
+
+
+def inside_quote(around: Source | Passage, span: Span) -> Passage:
+    """Give what a quotation holds; a lazy line has no mark to take off."""
+    shown = around.shown
+    lines = []
+    for line in around.lines(*span):
+        content = _indent(shown, line, 3)
+        if content.start < line.end and shown[content.start] == ">":
+            after = Line(content.start + 1, line.end, content.column + 1, 0)
+            lines.append(_indent(shown, after, 1))
+        else:
+            lines.append(line)
+    return Passage(around, lines)
+
+
+def inside_item(around: Source | Passage, span: Span) -> Passage:
+    """Give what a list item holds, below the first line without indentation."""
+    shown = around.shown
+    first, *rest = around.lines(*span)
+    indented = _indent(shown, first, 3)
+    marker = _MARKER.match(shown, indented.start, first.end)
+    width = 0 if marker is None else marker.end() - marker.start()
+    column = indented.column + width
+    after = Line(indented.start + width, first.end, column, 0)
+    content = _indent(shown, after, 5)
+    # Five columns are a space and indented code; a blank line counts as one.
+    if content.column - column > 4 or content.start >= first.end:
+        content = _indent(shown, after, 1)
+    depth = max(content.column, column + 1) - first.column
+    return Passage(around, [content, *(_indent(shown, line, depth) for line in rest)])
+
+
+def columns(row: str) -> list[str]:
+    """Give the cells of a table row; an escaped pipe is no border but text.
+
+    The last border is optional, and so is the first.
+    """
+    row = row.strip()
+    if "\\" not in row:
+        return [
+            cell.strip() for cell in row.removeprefix("|").removesuffix("|").split("|")
+        ]
+    borders = [
+        offset
+        for offset, character in enumerate(row)
+        if character == "|" and (offset == 0 or row[offset - 1] != "\\")
+    ]
+    if not borders or borders[0] > 0:
+        borders.insert(0, -1)
+    if borders[-1] < len(row) - 1 or len(borders) == 1:
+        borders.append(len(row))
+    return [
+        row[left + 1 : right].strip().replace("\\|", "|")
+        for left, right in pairwise(borders)
+    ]
+
+
+def _indent(shown: str, line: Line, width: int) -> Line:
+    """Move a line's start over at most `width` columns of white space."""
+    start, end, column, pad = line
+    while width > 0:
+        if pad > 0:
+            taken = min(pad, width)
+            pad -= taken
+        elif start < end and shown[start] == " ":
+            taken = 1
+            start += 1
+        elif start < end and shown[start] == "\t":
+            stop = 4 - column % 4
+            taken = min(stop, width)
+            pad = stop - taken
+            start += 1
+        else:
+            break
+        column += taken
+        width -= taken
+    return Line(start, end, column, pad)

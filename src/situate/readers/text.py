@@ -1,0 +1,45 @@
+"""Read plain text: paragraphs between blank lines, in one section.
+
+No headings are guessed from capitals, numbers or underlines.
+"""
+
+from __future__ import annotations
+
+import re
+
+from situate.model import Block, Metadata
+from situate.readers.decoding import clean, decode
+from situate.readers.tree import Outline, Read
+
+# Lines that say something, one below the other; a form feed ends a page and the
+# paragraph with it.
+_PARAGRAPH = re.compile(r"\S[^\n\f]*(?:\n[^\n\f]*\S[^\n\f]*)*")
+
+
+def read(data: bytes, source: str, *, doc_type: str | None = None) -> Read:
+    """Read a text file; each paragraph keeps its lines and their indentation.
+
+    Raises:
+        ReadError: `data` is no text.
+    """
+    decoded = decode(data, source)
+    text = decoded.text
+    outline = Outline()
+    for found in _PARAGRAPH.finditer(text):
+        line = text.rfind("\n", 0, found.start()) + 1
+        start = max(line, text.rfind("\f", line, found.start()) + 1)
+        said = text[start : found.end()].rstrip()
+        shown = clean(said)
+        if shown.strip():
+            span = (start, start + len(said))
+            outline.add(
+                Block(
+                    block_id=outline.block_id, kind="paragraph", text=shown, span=span
+                )
+            )
+    return outline.read(
+        doc_id=source,
+        version=None,
+        metadata=Metadata(doc_type=doc_type, source=source),
+        warnings=decoded.warnings,
+    )

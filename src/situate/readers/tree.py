@@ -1,0 +1,177 @@
+"""Build the canonical tree from headings and blocks in reading order.
+
+Every reader ends here, so ids, nesting and versions follow one set of rules
+whatever the format. Nothing recurses.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from situate.model import DOCUMENT, TOP, Block, Document, Section, digest
+
+if TYPE_CHECKING:
+    from situate.model import Metadata, Span
+
+MAX_LEVEL = 100
+"""Deeper headings count as this level (DESIGN C11)."""
+
+# Vector stores limit ids to a few hundred bytes, and a path joins several slugs.
+_MAX_SLUG = 60
+
+_NO_WORD = re.compile("[^a-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """A document and what its reader has to say about it."""
+
+    document: Document
+    warnings: tuple[str, ...] = ()
+    """What was dropped or doubted, one sentence each, without the file's name."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """A section whose end has not been met yet."""
+
+    section_id: str
+    title: str
+    level: int
+    path: tuple[str, ...]
+    blocks: list[Block] = field(default_factory=list)
+    children: list[Section] = field(default_factory=list)
+    slugs: dict[str, int] = field(default_factory=dict)
+
+    def close(self) -> Section:
+        return Section(
+            section_id=self.section_id,
+            title=self.title,
+            level=self.level,
+            path=self.path,
+            blocks=tuple(self.blocks),
+            children=tuple(self.children),
+        )
+
+
+class Outline:
+    """Takes headings and blocks in reading order and gives the document."""
+
+    def __init__(self) -> None:
+        self._stack = [_Open(DOCUMENT, "", 0, ())]
+        self._said: list[str] = []
+        self._too_deep = 0
+
+    @property
+    def block_id(self) -> str:
+        """The id the next block has to carry, and all blocks inside it."""
+        section = self._stack[-1]
+        if section.level == 0:
+            return f"{TOP}#0"
+        return f"{section.section_id}#{len(section.blocks)}"
+
+    def heading(
+        self,
+        *,
+        level: int,
+        title: str,
+        text: str,
+        span: Span | None = None,
+        pages: tuple[int, ...] = (),
+    ) -> None:
+        """Open a section below the nearest one of a smaller level.
+
+        `title` is the heading as plain text, `text` as it stands in the source.
+        """
+        if level > MAX_LEVEL:
+            self._too_deep += 1
+            level = MAX_LEVEL
+        while self._stack[-1].level >= level:
+            self._close_last()
+        above = self._stack[-1]
+        path = (*above.path, title) if title else above.path
+        self._stack.append(_Open(_child_id(above, title), title, level, path))
+        self._said.append(f"h{level}")
+        block_id = self.block_id
+        self.add(
+            Block(block_id=block_id, kind="heading", text=text, span=span, pages=pages)
+        )
+
+    def add(self, block: Block) -> None:
+        """Add a block, which carries `block_id`, to the section that is open."""
+        if self._stack[-1].level == 0:
+            self._stack.append(_Open(TOP, "", 1, ()))
+        self._stack[-1].blocks.append(block)
+        self._said += (block.kind, block.text)
+
+    def read(
+        self,
+        *,
+        doc_id: str,
+        version: str | None,
+        metadata: Metadata,
+        warnings: tuple[str, ...] = (),
+    ) -> Read:
+        """Close every section and give the document.
+
+        Without a `version` it is a hash of headings, kinds and texts, which a
+        re-saved file or a changed title does not touch. Call this once.
+        """
+        while len(self._stack) > 1:
+            self._close_last()
+        if self._too_deep:
+            warnings += (
+                f"{self._too_deep} headings nest deeper than {MAX_LEVEL} levels and "
+                f"were kept at level {MAX_LEVEL}",
+            )
+        document = Document(
+            doc_id=doc_id,
+            # No text holds a NUL, so nothing can imitate a border.
+            version=version or digest("\0".join(self._said)),
+            metadata=metadata,
+            root=self._stack[0].close(),
+        )
+        return Read(document=document, warnings=warnings)
+
+    def _close_last(self) -> None:
+        section = self._stack.pop().close()
+        self._stack[-1].children.append(section)
+
+
+def slug(title: str) -> str:
+    """Turn a heading into the part of an id that stands for it.
+
+    Letters, digits and marks of every script stay, in lower case; everything
+    else is one hyphen. It is never empty and never digits alone. A long one is
+    cut and ends in a hash of the whole.
+    """
+    lowered = title.lower()
+    if lowered.isascii():
+        words = _NO_WORD.sub("-", lowered).strip("-")
+    else:
+        kept = "".join(
+            character if unicodedata.category(character)[0] in "LMN" else " "
+            for character in unicodedata.normalize("NFC", lowered)
+        )
+        # Emoji leave marks behind that belong to no letter.
+        words = "-".join(word for word in kept.split() if _has_letter(word))
+    if len(words) > _MAX_SLUG:
+        words = f"{words[: _MAX_SLUG - 9].rstrip('-')}-{digest(words)[:8]}"
+    if not words or words.isnumeric():
+        return f"section-{words}".rstrip("-")
+    return words
+
+
+def _has_letter(word: str) -> bool:
+    return any(character.isalnum() for character in word)
+
+
+def _child_id(above: _Open, title: str) -> str:
+    own = slug(title)
+    count = above.slugs[own] = above.slugs.get(own, 0) + 1
+    if count > 1:
+        own = f"{own}~{count}"
+    return own if above.level == 0 else f"{above.section_id}/{own}"

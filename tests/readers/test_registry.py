@@ -1,0 +1,56 @@
+"""Which reader reads what."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from situate import readers
+from situate.errors import ReadError
+from situate.readers import MAX_BYTES, extensions, read
+from tests.readers.trees import blocks
+
+
+@pytest.mark.parametrize("source", ["a.md", "b/C.MD", "a.markdown", "a.mdown", "a.mkd"])
+def test_markdown_has_several_extensions(source: str) -> None:
+    """Upper case does not matter."""
+    assert blocks(read(b"# Head", source).document)[0].kind == "heading"
+
+
+@pytest.mark.parametrize("source", ["a.txt", "a.text", "README", "v1.2/notes"])
+def test_files_without_an_extension_are_text(source: str) -> None:
+    """A dot in a folder's name is no extension."""
+    assert blocks(read(b"# Head", source).document)[0].kind == "paragraph"
+
+
+def test_an_unknown_extension_is_refused_with_what_can_be_read() -> None:
+    """The message names the file, the extension and the way out."""
+    with pytest.raises(ReadError, match=r"^data/table\.xlsx: ") as caught:
+        read(b"text", "data/table.xlsx")
+
+    assert "'.xlsx'" in str(caught.value)
+    assert all(extension in str(caught.value) for extension in extensions())
+
+
+def test_input_above_the_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """64 MiB of text are data, not a document."""
+    monkeypatch.setattr(readers, "MAX_BYTES", 10)
+
+    with pytest.raises(ReadError, match=r"^big\.md: has 11 bytes, the limit is 10"):
+        read(b"x" * 11, "big.md")
+
+    assert MAX_BYTES == 64 * 1024 * 1024
+    assert read(b"x" * 10, "big.md").document.doc_id == "big.md"
+
+
+def test_importing_the_readers_loads_no_format_library() -> None:
+    """`situate --help` does not wait for parsers it does not use."""
+    code = "import sys, situate.readers; print('pyromark' in sys.modules, 'yaml' in sys.modules)"
+
+    shown = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+
+    assert shown.stdout.split() == ["False", "False"]
