@@ -1,0 +1,133 @@
+"""Notes every request as it ends: who was asked, what it used, what it cost.
+
+JSON lines, appended. Holds neither a word of a document nor a secret, and is
+the only place of the enrichment stage with a time in it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Literal, TextIO
+
+from situate.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from decimal import Decimal
+    from pathlib import Path
+    from types import TracebackType
+    from typing import Self
+
+    from situate.enrichment.exchange import Usage
+
+Source = Literal["wire", "cache", "replay"]
+"""`wire` was sent, `replay` came from a cassette, `cache` from an earlier or an
+equal request."""
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One request, or one answer that was at hand already."""
+
+    request: str
+    """The key its raw reply is stored under."""
+    chunk_ids: tuple[str, ...]
+    provider: str
+    endpoint: str
+    model_asked: str
+    model_answered: str | None
+    attempts: int
+    """Times it was put on the wire; 0 for what was at hand."""
+    outcome: str
+    """`answered`, `refusal`, `truncated`, `empty` or why there was no reply."""
+    usage: Usage | None
+    cost_usd: Decimal | None
+    """None when the price is unknown; 0 for what was at hand."""
+    source: Source
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Ledger:
+    """A file that grows by one line per request."""
+
+    def __init__(self, path: Path, *, now: Callable[[], datetime] = _now) -> None:
+        """Open the file for appending.
+
+        Raises:
+            ConfigError: it cannot be written.
+        """
+        self._now = now
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file: TextIO = path.open("a+", encoding="utf-8", newline="\n")
+            self._start_on_a_new_line()
+        except OSError as error:
+            message = f"ledger {str(path)!r} cannot be written: {error.strerror}"
+            raise ConfigError(message) from error
+
+    def write(self, entry: Entry) -> None:
+        """Append one line.
+
+        Raises:
+            OSError: the file system refuses.
+        """
+        usage = entry.usage
+        record = {
+            "schema": SCHEMA,
+            "time": self._now().isoformat(timespec="milliseconds"),
+            "request": entry.request,
+            "chunk_ids": entry.chunk_ids,
+            "provider": entry.provider,
+            "endpoint": entry.endpoint,
+            "model_asked": entry.model_asked,
+            "model_answered": entry.model_answered,
+            "attempts": entry.attempts,
+            "outcome": entry.outcome,
+            "usage": usage
+            and {
+                "uncached_input": usage.uncached_input,
+                "cache_write": usage.cache_write,
+                "cache_read": usage.cache_read,
+                "output": usage.output,
+                "thinking": usage.thinking,
+            },
+            "cost_usd": None if entry.cost_usd is None else f"{entry.cost_usd:f}",
+            "source": entry.source,
+        }
+        self._file.write(json.dumps(record, ensure_ascii=True) + "\n")
+        self._file.flush()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _start_on_a_new_line(self) -> None:
+        """End the line a killed run left half written."""
+        end = self._file.seek(0, os.SEEK_END)
+        if not end:
+            return
+        with open(self._file.fileno(), "rb", closefd=False) as raw:
+            raw.seek(end - 1)
+            last = raw.read(1)
+        if last != b"\n":
+            self._file.write("\n")
+            self._file.flush()

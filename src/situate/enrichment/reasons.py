@@ -1,0 +1,79 @@
+"""Why a chunk has no statement: the whole vocabulary, in one place.
+
+These words stand in `metadata.enrichment.reason`, in manifests and in exit
+messages. A chunk is a `fallback` when its own question failed, and `skipped`
+when enrichment had stopped before its question was settled.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+GateReason = Literal[
+    "too_short",
+    "too_long",
+    "language",
+    "url",
+    "instruction",
+    "markup",
+    "copy",
+]
+"""The model answered, twice, and neither answer is fit to be indexed."""
+
+ChunkReason = Literal[
+    "refusal",
+    "empty",
+    "truncated",
+    "rejected",
+    "context_too_long",
+    "not_recorded",
+    "rate_limited",
+    "unavailable",
+]
+"""There is no answer to judge, for this chunk alone."""
+
+FallbackReason: TypeAlias = GateReason | ChunkReason
+
+StopReason = Literal[
+    "budget",
+    "quota",
+    "authentication",
+    "model_unknown",
+    "unusable",
+    "wait_too_long",
+    "outage",
+    "cache",
+    "ledger",
+]
+"""What ended enrichment; chunks are published and the next run goes on."""
+
+REASONS: dict[str, str] = {
+    "too_short": "the answer is no sentence",
+    "too_long": "the answer is above statement_max_tokens",
+    "language": "the answer is not in the document's language",
+    "url": "the answer holds a link or an e-mail address",
+    "instruction": "the answer tells a reader or a model what to do",
+    "markup": "the answer holds JSON, tags or table marks",
+    "copy": "the answer repeats the chunk or its breadcrumb",
+    "refusal": "the model refused",
+    "empty": "the model answered nothing, asked twice",
+    "truncated": (
+        "the answer reached the output limit, also with twice the room; "
+        "raise statement_max_tokens"
+    ),
+    "rejected": "the provider refused this request",
+    "context_too_long": "document and chunk do not fit the model",
+    "not_recorded": "the cassette holds no reply to this request",
+    "rate_limited": "the provider said to slow down on every attempt",
+    "unavailable": "the provider failed on every attempt",
+    "budget": "the next request would have crossed max_usd or max_total_tokens",
+    "quota": "the account has nothing left to spend",
+    "authentication": "the provider stopped accepting the key",
+    "model_unknown": "the provider stopped serving the model",
+    "unusable": "the provider stopped serving this address",
+    "wait_too_long": "the provider asked for a wait above max_wait_seconds",
+    "outage": "the provider answered nothing, chunk after chunk",
+    "cache": "the cache cannot be read or written",
+    "ledger": "the ledger cannot be written",
+}
+"""What each reason means, for people."""

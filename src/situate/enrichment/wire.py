@@ -1,0 +1,484 @@
+"""Puts one request on the wire and brings back one answer.
+
+What stands between a request and its answer stands here, once: cache, budget,
+throttle, retries, ledger, and the decision to stop asking. What an answer is
+worth is judged by whoever asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from situate.enrichment.budget import REPLAY, Budget
+from situate.enrichment.cache import CacheBroken
+from situate.enrichment.exchange import Usage
+from situate.enrichment.ledger import Entry
+from situate.enrichment.plan import reply_key
+from situate.enrichment.statement import clean
+from situate.enrichment.throttle import Throttle
+from situate.errors import (
+    AuthenticationFailed,
+    BudgetExceeded,
+    ContextTooLong,
+    ModelUnknown,
+    ProviderError,
+    ProviderUnusable,
+    QuotaExhausted,
+    RateLimited,
+    RequestRejected,
+    TransientError,
+    UnsupportedParameter,
+)
+
+if TYPE_CHECKING:
+    from tenacity import RetryCallState
+
+    from situate.enrichment.cache import Cache
+    from situate.enrichment.exchange import (
+        Body,
+        Parameters,
+        Provider,
+        Rendered,
+        Reply,
+    )
+    from situate.enrichment.ledger import Ledger, Source
+    from situate.enrichment.reasons import StopReason
+    from situate.enrichment.settings import Settings
+    from situate.enrichment.throttle import Timing, Turn
+    from situate.pricing import ModelFacts
+
+_OUTAGE = 3
+"""Requests in a row that failed on every attempt, with no answer in between."""
+
+_LONGEST_BACKOFF_SECONDS = 30.0
+
+_SPREAD_SHARE = 0.25
+_LEAST_SPREAD_SECONDS = 0.5
+"""How far apart, after a told wait, those who were told the same ask again."""
+
+_READ_TOO_LITTLE = 0.5
+"""Below this share of our count no tokenizer but a cut is the explanation."""
+
+
+_STOPS: tuple[tuple[type[Exception], StopReason], ...] = (
+    (BudgetExceeded, "budget"),
+    (QuotaExhausted, "quota"),
+    (AuthenticationFailed, "authentication"),
+    (ModelUnknown, "model_unknown"),
+    (ProviderUnusable, "unusable"),
+    (RateLimited, "wait_too_long"),
+    (TransientError, "outage"),
+    (CacheBroken, "cache"),
+    (OSError, "ledger"),
+)
+"""What it means for a run when one of these ends it."""
+
+_OUTCOMES: tuple[tuple[type[Exception], str], ...] = (
+    (RateLimited, "rate_limited"),
+    (TransientError, "unavailable"),
+    (ContextTooLong, "context_too_long"),
+    (UnsupportedParameter, "unsupported_parameter"),
+    (RequestRejected, "rejected"),
+    (ProviderUnusable, "unusable"),
+)
+"""What the ledger says of a request that ended with one of these."""
+
+
+class Stopped(Exception):
+    """Nothing is asked any more; for a chunk this becomes a value."""
+
+    def __init__(self, reason: StopReason) -> None:
+        super().__init__(reason)
+        self.reason: StopReason = reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A request, and what ledger and budget want to know about it."""
+
+    rendered: Rendered
+    parameters: Parameters
+    chunk_id: str
+    input_tokens: int
+    """Estimated."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A reply and the key it is stored under."""
+
+    key: str
+    reply: Reply
+    source: Source
+
+
+@dataclass(slots=True)
+class Counts:
+    """What has gone over the wire so far."""
+
+    requests: int = 0
+    """Sent, however often each had to be repeated."""
+    attempts: int = 0
+    """Times anything was sent."""
+    usage: Usage = field(default_factory=Usage)
+    cost_usd: Decimal = Decimal(0)
+
+
+@dataclass(slots=True)
+class _Sending:
+    """One request while it is tried."""
+
+    body: Body
+    key: str
+    question: Question
+    attempts: int = 0
+    cost_usd: Decimal = Decimal(0)
+
+
+class Wire:
+    """One provider, asked by many at once."""
+
+    def __init__(  # noqa: PLR0913 - each is one thing a request passes through
+        self,
+        *,
+        settings: Settings,
+        provider: Provider,
+        cache: Cache,
+        ledger: Ledger | None,
+        facts: ModelFacts,
+        timing: Timing,
+    ) -> None:
+        """Take everything a request passes through.
+
+        Raises:
+            ConfigError: limits on spending do not fit the model.
+        """
+        self.counts = Counts()
+        self.stop_reason: StopReason | None = None
+        self.stop_message: str | None = None
+        self.fatal: ProviderUnusable | None = None
+        """What the first request found to be wrong for all of them."""
+        self.warning: str | None = None
+        self._settings = settings
+        self._provider = provider
+        self._cache = cache
+        self._ledger = ledger
+        self._timing = timing
+        self._source: Source = "replay" if settings.provider == REPLAY else "wire"
+        self.has_price = self._source == "replay" or facts.prices is not None
+        self._budget = Budget(settings, facts)
+        self._throttle = Throttle(
+            concurrency=settings.concurrency,
+            requests_per_minute=settings.requests_per_minute,
+            tokens_per_minute=settings.tokens_per_minute,
+            timing=timing,
+        )
+        self._dropped: frozenset[str] = frozenset()
+        self._flights: dict[str, asyncio.Future[Answer]] = {}
+        self._reached = False
+        # Keeps requests apart until the provider has answered one: a wrong key
+        # is found once, and not by everybody.
+        self._alone = asyncio.Lock()
+        self._failed_in_a_row = 0
+
+    async def ask(self, question: Question) -> Answer:
+        """Give the answer, from the cache or from the provider.
+
+        A parameter the provider does not know is left out from then on.
+
+        Raises:
+            Stopped: nothing is asked any more.
+            RequestRejected: the provider refuses this request.
+            TransientError: it failed on every attempt.
+            ProviderUnusable: it was the first request, and none can succeed.
+        """
+        while True:
+            dropped = self._dropped
+            parameters = replace(question.parameters, dropped=dropped)
+            body = self._provider.render(question.rendered, parameters)
+            try:
+                return await self._ask_once(body, question)
+            except UnsupportedParameter as error:
+                if error.parameter in dropped or error.parameter not in body:
+                    raise
+                self._dropped |= {error.parameter}
+
+    def stored(self, key: str) -> Reply | None:
+        """Give a reply that is at hand; one that cannot be read is not.
+
+        Raises:
+            Stopped: the cache cannot be read.
+        """
+        try:
+            raw = self._cache.reply(key)
+            return None if raw is None else self._provider.parse(raw)
+        except TransientError:
+            return None
+        except CacheBroken as error:
+            raise self._stop(error) from error
+
+    def answers(self, chunk_key: str) -> tuple[str, ...]:
+        """Give the keys of what was answered about a chunk before.
+
+        Raises:
+            Stopped: the cache cannot be read.
+        """
+        try:
+            return self._cache.answers(chunk_key)
+        except CacheBroken as error:
+            raise self._stop(error) from error
+
+    def remember(self, chunk_key: str, keys: tuple[str, ...]) -> None:
+        """Note which answers belong to a chunk; stops when that fails."""
+        try:
+            self._cache.store_answers(chunk_key, keys)
+        except CacheBroken as error:
+            self._stop(error)
+
+    def note_at_hand(self, answer: Answer, chunk_id: str) -> None:
+        """Write to the ledger that an answer did not have to be asked for."""
+        self._note(
+            key=answer.key,
+            chunk_id=chunk_id,
+            outcome=_outcome(answer.reply),
+            reply=answer.reply,
+            source="cache",
+        )
+
+    async def _ask_once(self, body: Body, question: Question) -> Answer:
+        """Ask one body once, however many want its answer at the same time."""
+        key = reply_key(
+            body, provider=self._provider.name, endpoint=self._provider.endpoint
+        )
+        while (flight := self._flights.get(key)) is not None:
+            try:
+                shared = await asyncio.shield(flight)
+            except asyncio.CancelledError:
+                task = asyncio.current_task()
+                if not flight.cancelled() or (task and task.cancelling()):
+                    raise
+                continue  # Whoever asked was called off; ask in their place.
+            return replace(shared, source="cache")
+        reply = self.stored(key)
+        if reply is not None:
+            return Answer(key=key, reply=reply, source="cache")
+        flight = self._flights[key] = asyncio.get_running_loop().create_future()
+        try:
+            answer = await self._send(_Sending(body, key, question))
+        except (ProviderError, Stopped) as error:
+            flight.set_exception(error)
+            flight.exception()  # Perhaps nobody waits to see it.
+            raise
+        else:
+            flight.set_result(answer)
+            return answer
+        finally:
+            del self._flights[key]
+            flight.cancel()
+
+    async def _send(self, sending: _Sending) -> Answer:
+        if not self._reached:
+            async with self._alone:
+                if not self._reached:
+                    return await self._send_until_answered(sending)
+        return await self._send_until_answered(sending)
+
+    async def _send_until_answered(self, sending: _Sending) -> Answer:
+        """Repeat what may pass, within `max_attempts`: the one retry layer."""
+        from tenacity import (  # noqa: PLC0415 - loads only where something is asked
+            AsyncRetrying,
+            retry_if_exception_type,
+            stop_after_attempt,
+        )
+
+        retrying = AsyncRetrying(
+            sleep=self._timing.sleep,
+            stop=stop_after_attempt(self._settings.max_attempts),
+            wait=self._wait_seconds,
+            retry=retry_if_exception_type(TransientError),
+            reraise=True,
+        )
+        try:
+            self._raise_when_stopped()
+            async with self._throttle.turn() as turn:
+                reply: Reply = await retrying(self._attempt, sending, turn)
+        except (ProviderError, Stopped) as error:
+            if isinstance(error, TransientError):
+                self._count_failure(error)
+            if sending.attempts:
+                self._note(
+                    key=sending.key,
+                    chunk_id=sending.question.chunk_id,
+                    outcome=_outcome(error),
+                    attempts=sending.attempts,
+                    source=self._source,
+                )
+            raise
+        self._note(
+            key=sending.key,
+            chunk_id=sending.question.chunk_id,
+            outcome=_outcome(reply),
+            reply=reply,
+            attempts=sending.attempts,
+            cost_usd=sending.cost_usd,
+            source=self._source,
+        )
+        return Answer(key=sending.key, reply=reply, source=self._source)
+
+    async def _attempt(self, sending: _Sending, turn: Turn) -> Reply:
+        """Send once, when it may be sent and there is money for it."""
+        self._raise_when_stopped()
+        question = sending.question
+        await turn.ready(question.input_tokens)
+        self._raise_when_stopped()
+        try:
+            reservation = await self._budget.reserve(
+                input_tokens=question.input_tokens,
+                output_tokens=question.parameters.max_output_tokens,
+            )
+        except BudgetExceeded as error:
+            raise self._stop(error) from error
+        usage = None
+        try:
+            self._raise_when_stopped()
+            self._count_attempt(sending)
+            raw = await self._provider.send(sending.body)
+            reply = self._provider.parse(raw)
+            usage = reply.usage
+        except RateLimited as error:
+            self._hold_back(error, turn)
+            raise
+        except RequestRejected:
+            self._reached = True
+            raise
+        except ProviderUnusable as error:
+            raise self._unusable(error) from error
+        finally:
+            sending.cost_usd = self._budget.settle(reservation, usage)
+        # No await from here on: what was paid for is stored before anything
+        # can call this task off.
+        self._count_answer(sending, reply)
+        self._store(sending.key, raw, reply)
+        return reply
+
+    def _count_attempt(self, sending: _Sending) -> None:
+        if not sending.attempts:
+            self.counts.requests += 1
+        sending.attempts += 1
+        self.counts.attempts += 1
+
+    def _count_answer(self, sending: _Sending, reply: Reply) -> None:
+        self._reached = True
+        self._failed_in_a_row = 0
+        self.counts.usage += reply.usage
+        self.counts.cost_usd += sending.cost_usd
+        self._throttle.speed_up()
+        expected, read = sending.question.input_tokens, reply.usage.input
+        if not read:
+            return
+        self._throttle.correct(estimated=expected, used=read + reply.usage.output)
+        if read < _READ_TOO_LITTLE * expected:
+            self.warning = (
+                f"{self._provider.name} read {read} tokens of a request of about "
+                f"{expected}: the server seems to cut prompts to its own context"
+            )
+
+    def _count_failure(self, error: TransientError) -> None:
+        self._failed_in_a_row += 1
+        if self._failed_in_a_row >= _OUTAGE:
+            message = f"{_OUTAGE} requests in a row failed on every attempt; {error}"
+            self._stop(TransientError(message))
+
+    def _store(self, key: str, raw: str, reply: Reply) -> None:
+        """Keep what is worth having again; an answer in hand survives a failure."""
+        if reply.stop == "length" or (reply.stop == "end" and not clean(reply.text)):
+            return
+        try:
+            self._cache.store_reply(key, raw)
+        except CacheBroken as error:
+            self._stop(error)
+
+    def _wait_seconds(self, state: RetryCallState) -> float:
+        """Wait as long as told and a little more, else back off with full jitter."""
+        error = state.outcome.exception() if state.outcome else None
+        told = error.retry_after_seconds if isinstance(error, RateLimited) else None
+        if told is not None:
+            spread = max(_LEAST_SPREAD_SECONDS, told * _SPREAD_SHARE)
+            return told + (1 - self._timing.random()) * spread
+        backoff = min(
+            _LONGEST_BACKOFF_SECONDS,
+            self._settings.max_wait_seconds,
+            0.5 * 2.0**state.attempt_number,
+        )
+        return (1 - self._timing.random()) * backoff
+
+    def _hold_back(self, error: RateLimited, turn: Turn) -> None:
+        wait = error.retry_after_seconds
+        if wait is not None and wait > self._settings.max_wait_seconds:
+            raise self._stop(error) from error
+        turn.refused(wait)
+
+    def _unusable(self, error: ProviderUnusable) -> Stopped | ProviderUnusable:
+        if self._reached or isinstance(error, QuotaExhausted):
+            return self._stop(error)
+        self.fatal = self.fatal or error
+        return error
+
+    def _stop(self, error: Exception) -> Stopped:
+        """Stop asking; the first reason is the one that counts."""
+        if self.stop_reason is not None:
+            return Stopped(self.stop_reason)
+        reason = next(word for kind, word in _STOPS if isinstance(error, kind))
+        self.stop_reason, self.stop_message = reason, str(error)
+        return Stopped(reason)
+
+    def _raise_when_stopped(self) -> None:
+        if self.fatal is not None:
+            raise self.fatal
+        if self.stop_reason is not None:
+            raise Stopped(self.stop_reason)
+
+    def _note(  # noqa: PLR0913 - the fields of one line
+        self,
+        *,
+        key: str,
+        chunk_id: str,
+        outcome: str,
+        source: Source,
+        reply: Reply | None = None,
+        attempts: int = 0,
+        cost_usd: Decimal = Decimal(0),
+    ) -> None:
+        if self._ledger is None:
+            return
+        entry = Entry(
+            request=key,
+            chunk_ids=(chunk_id,),
+            provider=self._provider.name,
+            endpoint=self._provider.endpoint,
+            model_asked=self._settings.model,
+            model_answered=reply.model if reply else None,
+            attempts=attempts,
+            outcome=outcome,
+            usage=reply.usage if reply and attempts else None,
+            cost_usd=cost_usd if self.has_price else None,
+            source=source,
+        )
+        try:
+            self._ledger.write(entry)
+        except OSError as error:
+            self._stop(error)
+
+
+def _outcome(result: Reply | Exception) -> str:
+    """Name what came of a request, for the ledger."""
+    if isinstance(result, Stopped):
+        return result.reason
+    if isinstance(result, Exception):
+        return next(word for kind, word in _OUTCOMES if isinstance(result, kind))
+    if result.stop == "end":
+        return "answered" if clean(result.text) else "empty"
+    return {"length": "truncated", "refusal": "refusal"}[result.stop]

@@ -1,0 +1,242 @@
+"""Throttle and budget, each on its own."""
+
+from __future__ import annotations
+
+import asyncio
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from situate.enrichment.budget import Budget
+from situate.enrichment.exchange import Usage
+from situate.enrichment.throttle import Throttle, Turn
+from situate.errors import BudgetExceeded
+from tests.enrichment.scenes import PRICES, VirtualTime, facts, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+
+def _run(work: Coroutine[object, object, None]) -> None:
+    asyncio.run(asyncio.wait_for(work, timeout=5))
+
+
+def _throttle(
+    time: VirtualTime,
+    *,
+    concurrency: int = 8,
+    requests_per_minute: int | None = None,
+    tokens_per_minute: int | None = None,
+) -> Throttle:
+    return Throttle(
+        concurrency=concurrency,
+        requests_per_minute=requests_per_minute,
+        tokens_per_minute=tokens_per_minute,
+        timing=time.timing,
+    )
+
+
+def test_a_refusal_halves_what_may_be_in_flight_once_per_pause() -> None:
+    """Eight workers refused at the same moment are one message, not eight."""
+    time = VirtualTime()
+    gate = _throttle(time)
+
+    for _ in range(8):
+        Turn(gate).refused(2.0)
+    after_one_storm = gate.limit
+    time.now = 3.0
+    Turn(gate).refused(None)
+
+    assert after_one_storm == 4
+    assert gate.limit == 2
+
+
+def test_answers_open_the_gate_slowly_and_no_wider_than_configured() -> None:
+    """One more per full round of answers."""
+    gate = _throttle(VirtualTime())
+    Turn(gate).refused(0)
+
+    limits = []
+    for _ in range(60):
+        gate.speed_up()
+        limits.append(gate.limit)
+
+    assert limits[3] == 4
+    assert limits[4] == 5
+    assert limits[-1] == 8
+
+
+def test_one_request_always_gets_through() -> None:
+    """A limit never falls below one."""
+    time = VirtualTime()
+    gate = _throttle(time, concurrency=1)
+
+    for second in range(5):
+        time.now = second
+        Turn(gate).refused(0)
+
+    assert gate.limit == 1
+
+
+@pytest.mark.parametrize(
+    ("requests", "tokens", "seconds"),
+    [(60, None, 9), (None, 6000, 9), (600, 6000, 9), (None, None, 0)],
+)
+def test_rates_are_kept(requests: int | None, tokens: int | None, seconds: int) -> None:
+    """Ten requests of a hundred tokens take what the slower rate says."""
+    time = VirtualTime()
+
+    async def ten() -> None:
+        gate = _throttle(time, requests_per_minute=requests, tokens_per_minute=tokens)
+        for _ in range(10):
+            async with gate.turn() as turn:
+                await turn.ready(100)
+
+    _run(ten())
+
+    assert time.now == pytest.approx(seconds)
+
+
+def test_a_wrong_estimate_is_made_up_for() -> None:
+    """Tokens that were really used count against the rate."""
+    time = VirtualTime()
+
+    async def two() -> None:
+        gate = _throttle(time, tokens_per_minute=6000)
+        async with gate.turn() as turn:
+            await turn.ready(100)
+            gate.correct(estimated=100, used=400)
+        async with gate.turn() as turn:
+            await turn.ready(100)
+
+    _run(two())
+
+    assert time.now == pytest.approx(4)
+
+
+def test_a_place_nobody_takes_is_passed_on() -> None:
+    """Whoever is called off while waiting holds up nobody."""
+
+    async def scene() -> None:
+        gate = _throttle(VirtualTime(), concurrency=1)
+        done = asyncio.Event()
+
+        async def work() -> None:
+            async with gate.turn():
+                done.set()
+
+        async with gate.turn():
+            called_off = asyncio.create_task(work())
+            waiting = asyncio.create_task(work())
+            await asyncio.sleep(0)
+        called_off.cancel()
+        await done.wait()
+        await waiting
+
+    _run(scene())
+
+
+def test_who_was_refused_twice_goes_first_and_alone() -> None:
+    """It must not use up its attempts while newcomers get through."""
+    order: list[str] = []
+
+    async def scene() -> None:
+        gate = _throttle(VirtualTime())
+
+        async def newcomer() -> None:
+            async with gate.turn() as turn:
+                await turn.ready(1)
+                order.append("newcomer")
+
+        async with asyncio.TaskGroup() as group, gate.turn() as unlucky:
+            unlucky.refused(1)
+            unlucky.refused(1)
+            group.create_task(newcomer())
+            for _ in range(9):
+                await asyncio.sleep(0)
+            await unlucky.ready(1)
+            order.append("unlucky")
+
+    _run(scene())
+
+    assert order == ["unlucky", "newcomer"]
+
+
+def _budget(max_usd: str | None = "10", tokens: int | None = None) -> Budget:
+    return Budget(
+        settings(
+            max_usd=None if max_usd is None else Decimal(max_usd),
+            max_total_tokens=tokens,
+        ),
+        facts(None if max_usd is None else PRICES),
+    )
+
+
+def test_a_request_that_may_not_fit_waits_for_those_in_flight() -> None:
+    """They may turn out cheaper than what was set aside for them."""
+
+    async def scene() -> None:
+        purse = _budget("10")
+        first = await purse.reserve(input_tokens=4000, output_tokens=500)
+        second = asyncio.create_task(
+            purse.reserve(input_tokens=4000, output_tokens=500)
+        )
+        await asyncio.sleep(0)
+        assert not second.done()
+        purse.settle(first, Usage(uncached_input=4000, output=10))
+        await second
+
+    _run(scene())
+
+
+def test_a_request_that_cannot_fit_is_refused_before_it_is_sent() -> None:
+    """With nothing in flight nothing can change that."""
+
+    async def scene() -> None:
+        with pytest.raises(BudgetExceeded, match="max_usd = 10"):
+            await _budget("10").reserve(input_tokens=9000, output_tokens=500)
+        with pytest.raises(BudgetExceeded, match="max_total_tokens = 10"):
+            await _budget(None, 10).reserve(input_tokens=9, output_tokens=1)
+
+    _run(scene())
+
+
+def test_what_failed_costs_nothing_and_what_says_nothing_costs_the_most() -> None:
+    """An answer without usage is taken at what was set aside for it."""
+
+    async def scene() -> None:
+        purse = _budget("10")
+        for usage, cost in (
+            (None, "0"),
+            (Usage(), "1.4"),
+            (Usage(uncached_input=1000, output=100), "1.1"),
+        ):
+            held = await purse.reserve(input_tokens=1000, output_tokens=100)
+            assert purse.settle(held, usage) == Decimal(cost)
+
+    _run(scene())
+
+
+def test_a_provider_that_counts_more_is_given_more_room() -> None:
+    """The margin grows to what was seen, so that the limit holds."""
+
+    async def scene() -> None:
+        purse = _budget("10")
+        held = await purse.reserve(input_tokens=1000, output_tokens=0)
+        purse.settle(held, Usage(uncached_input=2000))
+        after = await purse.reserve(input_tokens=1000, output_tokens=0)
+        assert after.tokens == 2100
+
+    _run(scene())
+
+
+def test_a_replayed_run_has_no_limit() -> None:
+    """Recorded answers cost nothing, whatever the model is priced at."""
+
+    async def scene() -> None:
+        purse = Budget(settings(provider="replay", max_usd=Decimal(0)), facts(PRICES))
+        held = await purse.reserve(input_tokens=10**9, output_tokens=10**9)
+        assert purse.settle(held, Usage(output=10**9)) == 0
+
+    _run(scene())
