@@ -1,0 +1,190 @@
+"""Holds a chunks file to its contract and names every rule it breaks.
+
+Files are read line by line; memory is bounded by the largest document and the
+number of documents.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from situate import manifest
+from situate.check.document import examine
+from situate.check.files import Blocks, Source, altered
+from situate.check.findings import Finding, Limits, Place, Rule
+from situate.check.record import examine_record
+from situate.errors import RecordError
+from situate.records import from_line, parse, read_lines
+from situate.tokens import load_counter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from situate.check.findings import Listed
+    from situate.model import Chunk
+
+__all__ = ["Finding", "Report", "Rule", "check"]
+
+_SHOWN = 100
+
+
+@dataclass(slots=True, kw_only=True)
+class Report:
+    """What a check saw."""
+
+    chunks: int = 0
+    documents: int = 0
+    not_checked: list[str] = field(default_factory=list)
+    """What could not be checked, and what would make it possible."""
+    broken: Counter[Rule] = field(default_factory=Counter)
+    """How often each rule is broken."""
+    findings: list[Finding] = field(default_factory=list)
+    """The first hundred."""
+
+    def add(self, finding: Finding) -> None:
+        """Count a broken rule, and keep it while there are few."""
+        self.broken[finding.rule] += 1
+        if len(self.findings) < _SHOWN:
+            self.findings.append(finding)
+
+
+def check(
+    chunks: Path,
+    *,
+    blocks: Path | None = None,
+    source: Path | None = None,
+    max_tokens: int | None = None,
+) -> Report:
+    """Check a chunks file, with what stands beside it or is named.
+
+    The blocks file and the manifest are taken from beside `chunks` when they are
+    there. `source` is the document that one of the documents was read from.
+    `max_tokens` serves where there is no manifest.
+
+    Raises:
+        RecordError: a file cannot be read, or is not what its name says.
+        ReadError: the source cannot be decoded.
+        ConfigError: the manifest's tokenizer cannot be loaded.
+    """
+    report = Report()
+    limits, tree = _limits(chunks, max_tokens, report)
+    blocks = blocks or _beside(chunks, "blocks.jsonl")
+    origin = None if source is None else Source(source, chunks)
+    listed = None if blocks is None else Blocks(blocks)
+    if listed is None:
+        report.not_checked.append("cover not checked: no blocks file")
+    seen: set[str] = set()
+    records = _chunks(chunks, limits, origin, report)
+    for doc_id, of_document in groupby(records, key=lambda chunk: chunk.doc_id):
+        if doc_id in seen:
+            _add(report, "C2-order", doc_id, "its chunks do not stand together")
+        seen.add(doc_id)
+        _document(doc_id, of_document, listed, tree=tree, report=report)
+    if listed is not None:
+        for doc_id in listed.left():
+            _add(report, "C2-cover", doc_id, "no chunk of it is in the file")
+    return report
+
+
+def _limits(
+    chunks: Path, max_tokens: int | None, report: Report
+) -> tuple[Limits | None, bool | None]:
+    """Take the sizes from the manifest, else from the caller, else none."""
+    path = _beside(chunks, "manifest.json")
+    if path is not None:
+        sizes, files = manifest.read_sizes(path)
+        for finding in altered(chunks.parent, files):
+            report.add(finding)
+        limits = Limits(
+            counter=load_counter(sizes.tokenizer),
+            max_tokens=max_tokens or sizes.max_tokens,
+            container_max_tokens=sizes.container_max_tokens,
+            prefix_max_tokens=sizes.prefix_max_tokens,
+            statement_max_tokens=sizes.statement_max_tokens,
+        )
+        return limits, sizes.granularity == "tree"
+    if max_tokens is None:
+        report.not_checked.append("sizes not checked: no manifest and no --max-tokens")
+        return None, None
+    limits = Limits(
+        counter=load_counter("cl100k_base"),
+        max_tokens=max_tokens,
+        container_max_tokens=4 * max_tokens,
+    )
+    return limits, None
+
+
+def _beside(chunks: Path, kind: str) -> Path | None:
+    path = chunks.with_name(f"{chunks.stem}.{kind}")
+    return path if path != chunks and path.is_file() else None
+
+
+def _chunks(
+    path: Path, limits: Limits | None, source: Source | None, report: Report
+) -> Iterator[Chunk]:
+    """Yield what can be read as a chunk, and note what each breaks by itself."""
+    for where, line in read_lines(path):
+        try:
+            record = from_line(line, where)
+            chunk = parse(record, where)
+        except RecordError as error:
+            # One bad line ends neither the file nor the check of the others.
+            _add(report, "record", where, str(error).removeprefix(f"{where}: "))
+            continue
+        report.chunks += 1
+        length = source.length_for(chunk.doc_id) if source else None
+        found = examine_record(record, chunk, limits=limits, source_length=length)
+        for finding in found:
+            report.add(finding)
+        yield chunk
+
+
+def _document(
+    doc_id: str,
+    chunks: Iterator[Chunk],
+    blocks: Blocks | None,
+    *,
+    tree: bool | None,
+    report: Report,
+) -> None:
+    """Check the chunks of one document against each other."""
+    report.documents += 1
+    versions = set()
+    places = []
+    for chunk in chunks:
+        versions.add(chunk.doc_version)
+        places.append(_place(chunk))
+    listed: tuple[Listed, ...] | None = None
+    if blocks is not None:
+        found = blocks.take(doc_id)
+        if found is None:
+            _add(report, "C2-lineage", doc_id, "is not in the blocks file")
+        else:
+            version, listed = found
+            versions.add(version)
+    if len(versions) != 1:
+        _add(report, "identity", doc_id, f"has {len(versions)} versions")
+    for finding in examine(doc_id, places, listed, tree=tree):
+        report.add(finding)
+
+
+def _place(chunk: Chunk) -> Place:
+    return Place(
+        chunk_id=chunk.chunk_id,
+        parent_chunk_id=chunk.parent_chunk_id,
+        level=chunk.level,
+        embed=chunk.embed,
+        forced_split=chunk.forced_split,
+        ordinal=chunk.ordinal,
+        block_ids=chunk.block_ids,
+        parts=chunk.parts,
+        spans=chunk.spans,
+    )
+
+
+def _add(report: Report, rule: Rule, subject: str, message: str) -> None:
+    report.add(Finding(rule=rule, subject=subject, message=message))

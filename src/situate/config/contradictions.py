@@ -1,0 +1,94 @@
+"""What single keys cannot tell: values that contradict each other.
+
+A key that would be ignored is a contradiction too, so that nobody relies on it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from situate.config.keys import ChunkingConfig, Config, EnrichmentConfig
+
+# A line break before the statement and a blank line before the text; either can
+# cost one token.
+_JOINS = 2
+
+
+def contradictions(config: Config) -> Iterator[str]:
+    """Yield what in one config contradicts itself, one sentence each."""
+    yield from size_contradictions(config.chunking)
+    yield from _window(config)
+    yield from _enrichment(config.enrichment)
+    path = config.output.path
+    if path.suffix != ".jsonl":
+        yield f"output.path is {str(path)!r}; allowed: a path that ends in .jsonl"
+
+
+def size_contradictions(chunking: ChunkingConfig) -> Iterator[str]:
+    """Yield what in the sizes of chunks contradicts itself."""
+    if chunking.min_tokens > chunking.max_tokens:
+        yield (
+            f"chunking.min_tokens is {chunking.min_tokens}, above "
+            f"chunking.max_tokens, which is {chunking.max_tokens}; lower the first"
+        )
+    if chunking.granularity == "leaves" and chunking.container_max_tokens is not None:
+        yield (
+            "chunking.container_max_tokens has no effect with "
+            "chunking.granularity 'leaves'; remove it or say 'tree'"
+        )
+
+
+def clashes(configs: Sequence[Config]) -> Iterator[str]:
+    """Yield what several configs of one run may not share."""
+    names: dict[str, Config] = {}
+    files: dict[Path, Config] = {}
+    for config in configs:
+        first = names.setdefault(config.corpus.name, config)
+        if first is not config:
+            yield (
+                f"{config.path}: corpus.name is {config.corpus.name!r}, "
+                f"as in {first.path}; give each corpus its own"
+            )
+        for path in config.output.files:
+            first = files.setdefault(path.resolve(), config)
+            if first is not config:
+                yield (
+                    f"{config.path}: output.path would write {str(path)!r}, "
+                    f"as would {first.path}; give each corpus its own"
+                )
+                break
+
+
+def _window(config: Config) -> Iterator[str]:
+    window = config.embedder.window
+    parts = (
+        config.chunking.max_tokens,
+        config.prefix.max_tokens,
+        config.enrichment.statement_max_tokens,
+    )
+    most = sum(parts) + _JOINS
+    if window is not None and most > window:
+        yield (
+            f"embedder.window is {window}, but an embed text may take {most} tokens: "
+            f"chunking.max_tokens {parts[0]}, prefix.max_tokens {parts[1]}, "
+            f"enrichment.statement_max_tokens {parts[2]}, {_JOINS} to join them; "
+            "lower one of these"
+        )
+
+
+def _enrichment(asked: EnrichmentConfig) -> Iterator[str]:
+    if asked.enabled:
+        for key in ("provider", "model", "prompt"):
+            if getattr(asked, key) is None:
+                yield f"enrichment.{key} is missing; it is needed when enabled"
+    if asked.provider == "replay" and asked.base_url is not None:
+        yield "enrichment.base_url has no effect with provider 'replay'; remove it"
+    if asked.provider != "replay" and asked.replay is not None:
+        yield (
+            "enrichment.replay has no effect without provider 'replay'; "
+            "remove it or change the provider"
+        )

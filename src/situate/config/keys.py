@@ -1,0 +1,285 @@
+"""Every key of a corpus's TOML file: its type, default and what is allowed.
+
+The classes are plain frozen dataclasses; what pydantic needs to judge a value
+stands beside its type. Secrets have no key.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from pydantic import BeforeValidator, ConfigDict, Field
+
+from situate.model import digest
+
+_CLOSED = ConfigDict(extra="forbid")
+_TEXT = r"^[^\p{Cc}\p{Zl}\p{Zp}]*[^\s\p{Cc}][^\p{Cc}\p{Zl}\p{Zp}]*$"
+
+# A table row shares its chunk with the header, a code line with both fences, and
+# one emoji takes a dozen tokens: in smaller chunks nearly everything would be cut
+# inside. The other end only keeps sums within reason.
+_LEAST_CHUNK, _MOST_TOKENS = 32, 1_000_000
+
+
+def _whole(least: int, most: int = _MOST_TOKENS) -> object:
+    allowed = f"a whole number from {least:,} to {most:,}"
+    return Field(strict=True, ge=least, le=most, description=allowed)
+
+
+def _share() -> object:
+    allowed = "a number from 0 to 1"
+    return Field(strict=True, ge=0, le=1, description=allowed)
+
+
+def _seconds(least: float) -> object:
+    allowed = f"a number of seconds from {least:g} to 86,400"
+    return Field(strict=True, ge=least, le=86_400, description=allowed)
+
+
+def _line() -> object:
+    allowed = "a text of one line, not blank"
+    return Field(strict=True, pattern=_TEXT, description=allowed)
+
+
+def _number(value: object) -> object:
+    """Let numbers become decimals by what they look like, and nothing else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        message = "not a number"
+        raise ValueError(message)  # noqa: TRY004 - pydantic collects ValueError only
+    return Decimal(str(value))
+
+
+def _path(value: object) -> object:
+    """Accept a text of one line as the name of a file or folder."""
+    if not isinstance(value, str) or not value.strip() or not value.isprintable():
+        message = "not a path"
+        raise ValueError(message)
+    return Path(value)
+
+
+def _http(value: object) -> object:
+    """Accept the address of an HTTP server that carries no secret."""
+    parts = urlsplit(value) if isinstance(value, str) else None
+    if (
+        parts is None
+        or parts.scheme not in {"http", "https"}
+        or not parts.hostname
+        or "@" in parts.netloc
+        or parts.query
+        or parts.fragment
+        or (parts.port or 1) < 1
+    ):
+        message = "not an address"
+        raise ValueError(message)
+    return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorpusConfig:
+    """Which documents belong together."""
+
+    __pydantic_config__ = _CLOSED
+
+    name: Annotated[str, _line()]
+    """The corpus, written into every chunk's metadata."""
+    documents: Annotated[
+        tuple[Annotated[str, _line()], ...],
+        Field(min_length=1, description="a list of globs, at least one"),
+    ]
+    """Globs of the documents; `**` spans folders but follows no linked ones."""
+    doc_type: Annotated[str | None, _line()] = None
+    """The type of documents that do not name theirs."""
+    max_failed_share: Annotated[float, _share()] = 0.01
+    """Share of documents that may fail before `run` ends with exit code 3."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkingConfig:
+    """How large chunks are and which levels there are."""
+
+    __pydantic_config__ = _CLOSED
+
+    max_tokens: Annotated[int, _whole(_LEAST_CHUNK)] = 512
+    """Most tokens of a chunk's `text`."""
+    min_tokens: Annotated[int, _whole(0)] = 32
+    """Sections of fewer tokens share a chunk with their neighbours."""
+    granularity: Literal["leaves", "tree"] = "leaves"
+    """`leaves`: the cover alone; `tree`: with their parents."""
+    container_max_tokens: Annotated[int | None, _whole(_LEAST_CHUNK)] = None
+    """Most tokens of a parent's `text` in `tree`; four times `max_tokens` if unset."""
+    tokenizer: Annotated[str, _line()] = "cl100k_base"
+    """The tiktoken encoding that counts; only `cl100k_base` needs no download."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrefixConfig:
+    """The line of headings above a chunk."""
+
+    __pydantic_config__ = _CLOSED
+
+    max_tokens: Annotated[int, _whole(0)] = 96
+    """Most tokens of the breadcrumb line; outer headings give way first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingConfig:
+    """What of a chunk is indexed."""
+
+    __pydantic_config__ = _CLOSED
+
+    form: Literal["text"] = "text"
+    """`text`: the chunk's text as it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbedderConfig:
+    """The model that will embed the chunks."""
+
+    __pydantic_config__ = _CLOSED
+
+    window: Annotated[int | None, _whole(1)] = None
+    """Tokens it reads; sizes that may go beyond are refused. Unchecked if unset."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnrichmentConfig:
+    """Whether, and how, a model is asked for one situating sentence per chunk."""
+
+    __pydantic_config__ = _CLOSED
+
+    enabled: Annotated[bool, Field(strict=True, description="true or false")] = False
+    """The switch: false asks nothing and needs no key."""
+    provider: Literal["anthropic", "openai", "replay"] | None = None
+    """Who answers; needed when enabled."""
+    model: Annotated[str | None, _line()] = None
+    """The model that is asked and priced; needed when enabled."""
+    endpoint: Annotated[str | None, _line()] = None
+    """A name for who answers, in cache keys; `base_url` if unset."""
+    base_url: Annotated[
+        str | None,
+        Field(
+            description="an address like 'http://localhost:8000/v1', without user, "
+            "password, query or fragment"
+        ),
+        BeforeValidator(_http),
+    ] = None
+    """Where a server of the provider's protocol listens; the vendor's if unset."""
+    prompt: Annotated[str | None, _line()] = None
+    """Name and number of a prompt, like `findable-v1`; needed when enabled."""
+    view: Literal["full"] = "full"
+    """What the model sees; `full`: the whole document and one chunk."""
+    statement_max_tokens: Annotated[int, _whole(8, 1_000)] = 60
+    """Most tokens of a statement."""
+    concurrency: Annotated[int, _whole(1, 1_000)] = 32
+    """Most requests under way at once."""
+    max_usd: Annotated[
+        Decimal | None,
+        Field(ge=0, le=1_000_000, description="dollars from 0 to 1,000,000"),
+        BeforeValidator(_number),
+    ] = None
+    """Most dollars a run may spend; needed where the model has a price."""
+    max_total_tokens: Annotated[int | None, _whole(0, 10**12)] = None
+    """Most tokens a run may use, input and output together; no limit if unset."""
+    max_attempts: Annotated[int, _whole(1, 100)] = 6
+    """How often a request is sent before it counts as failed."""
+    timeout_seconds: Annotated[float, _seconds(0.001)] = 60.0
+    """Longest wait for one reply."""
+    max_wait_seconds: Annotated[float, _seconds(0)] = 120.0
+    """Longest pause a provider may ask for; beyond it enrichment stops."""
+    requests_per_minute: Annotated[int | None, _whole(1)] = None
+    """Most requests sent in a minute; no limit if unset."""
+    tokens_per_minute: Annotated[int | None, _whole(1, 10**9)] = None
+    """Most tokens sent in a minute; no limit if unset."""
+    max_fallback_share: Annotated[float, _share()] = 0.01
+    """Share of asked chunks that may get no statement before exit code 3."""
+    replay: Annotated[
+        Path | None, Field(description="the path of a file"), BeforeValidator(_path)
+    ] = None
+    """The cassette that provider `replay` answers from; the shipped ones if unset."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheConfig:
+    """Where replies are kept, so that none is paid for twice."""
+
+    __pydantic_config__ = _CLOSED
+
+    directory: Annotated[
+        Path, Field(description="the path of a folder"), BeforeValidator(_path)
+    ] = Path(".situate/cache")
+    """A folder only its owner may read; made when needed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputConfig:
+    """Where chunks go."""
+
+    __pydantic_config__ = _CLOSED
+
+    path: Annotated[
+        Path, Field(description="a path that ends in .jsonl"), BeforeValidator(_path)
+    ]
+    """The chunks file; blocks, manifest and ledger stand beside it."""
+
+    def beside(
+        self, kind: Literal["blocks.jsonl", "manifest.json", "ledger.jsonl"]
+    ) -> Path:
+        """Give the path of a file that belongs to the chunks file."""
+        return self.path.with_name(f"{self.path.stem}.{kind}")
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Everything a run writes beside the cache."""
+        return (
+            self.path,
+            self.beside("blocks.jsonl"),
+            self.beside("manifest.json"),
+            self.beside("ledger.jsonl"),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Everything one corpus needs, with paths resolved."""
+
+    path: Path
+    """The file it came from; globs are relative to its folder."""
+    corpus: CorpusConfig
+    chunking: ChunkingConfig
+    prefix: PrefixConfig
+    reading: ReadingConfig
+    embedder: EmbedderConfig
+    enrichment: EnrichmentConfig
+    cache: CacheConfig
+    output: OutputConfig
+
+    @property
+    def hash(self) -> str:
+        """Hash what decides the output: not where it goes, nor how fast."""
+        asked = self.enrichment
+        decisive = {
+            "corpus": [
+                self.corpus.name,
+                self.corpus.documents,
+                self.corpus.doc_type,
+            ],
+            "chunking": asdict(self.chunking),
+            "prefix": asdict(self.prefix),
+            "reading": asdict(self.reading),
+            "enrichment": {
+                "provider": asked.provider,
+                "model": asked.model,
+                "endpoint": asked.endpoint or asked.base_url,
+                "prompt": asked.prompt,
+                "view": asked.view,
+                "statement_max_tokens": asked.statement_max_tokens,
+            }
+            if asked.enabled
+            else None,
+        }
+        return digest(json.dumps(decisive, sort_keys=True))

@@ -1,0 +1,198 @@
+"""Writes a corpus's files whole or not at all, one run at a time.
+
+Everything goes into files beside the final ones, which take their places once
+all is written. What a killed run left behind is replaced by the next; its lock
+goes with its process, however that ends.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from contextlib import ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from situate.errors import ConfigError, Locked, SituateError
+from situate.manifest import FileDigest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from types import TracebackType
+    from typing import Self
+
+
+class Draft:
+    """A file being written under a name of its own, beside its place."""
+
+    def __init__(self, path: Path) -> None:
+        """Start it, in place of what a killed run may have left.
+
+        Raises:
+            OSError: the file system refuses.
+        """
+        self._place = path
+        self._path = path.with_name(f".{path.name}.part")
+        self._path.unlink(missing_ok=True)
+        self._file = self._path.open("xb")
+        self._hash = hashlib.sha256()
+        self._size = 0
+
+    def write(self, data: bytes) -> None:
+        """Append.
+
+        Raises:
+            OSError: the file system refuses.
+        """
+        self._file.write(data)
+        self._hash.update(data)
+        self._size += len(data)
+
+    @property
+    def digest(self) -> FileDigest:
+        """What has been written so far."""
+        return FileDigest(
+            name=self._place.name, bytes=self._size, sha256=self._hash.hexdigest()
+        )
+
+    def finish(self) -> None:
+        """Bring everything onto the disk.
+
+        Raises:
+            OSError: the file system refuses.
+        """
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+
+    def publish(self) -> None:
+        """Take the final place; what stood there is gone.
+
+        Raises:
+            OSError: the file system refuses.
+        """
+        self._path.replace(self._place)
+
+    def discard(self) -> None:
+        """Leave nothing behind; after `publish` there is nothing to leave."""
+        # A file that cannot be closed or removed must not hide why it is given up.
+        with suppress(OSError):
+            self._file.close()
+        with suppress(OSError):
+            self._path.unlink(missing_ok=True)
+
+
+class Output:
+    """The drafts of one chunks file and of what belongs to it, under its lock.
+
+        with Output(path, ("blocks.jsonl",)) as output: ...
+
+    Whatever is not published when the block ends is gone.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path.resolve()
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        """Take the lock and make room.
+
+        Raises:
+            Locked: another run writes the same output.
+            ConfigError: the path is a folder.
+            SituateError: the folder cannot be made or written.
+        """
+        if self._path.is_dir():
+            message = f"output {str(self._path)!r} is a folder; name a file"
+            raise ConfigError(message)
+        with writing(self._path), ExitStack() as stack:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(_lock(self._path))
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    def draft(self, name: str) -> Draft:
+        """Start a file of this name beside the output.
+
+        Raises:
+            OSError: the file system refuses.
+        """
+        draft = Draft(self._path.with_name(name))
+        self._stack.callback(draft.discard)
+        return draft
+
+    def publish(self, *drafts: Draft) -> None:
+        """Put files in their places, in this order, when all are on the disk.
+
+        Raises:
+            OSError: the file system refuses.
+        """
+        for draft in drafts:
+            draft.finish()
+        for draft in drafts:
+            draft.publish()
+        _sync_folder(self._path.parent)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn what a file system refuses into an error that names the output.
+
+    Raises:
+        SituateError: an OSError inside the block.
+    """
+    try:
+        yield
+    except OSError as error:
+        message = f"output {str(path)!r} cannot be written: {error.strerror or error}"
+        raise SituateError(message) from error
+
+
+@contextmanager
+def _lock(path: Path) -> Iterator[None]:
+    """Hold the lock of an output; the system lets go of it with the process.
+
+    The lock file stays: removing it would let two runs lock two files.
+    """
+    with path.with_name(f".{path.stem}.lock").open("ab") as file:
+        try:
+            _take(file.fileno())
+        except BlockingIOError as error:
+            message = f"output {str(path)!r} is being written by another run; wait"
+            raise Locked(message) from error
+        yield
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _take(descriptor: int) -> None:
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except PermissionError as error:
+            raise BlockingIOError from error
+
+    def _sync_folder(folder: Path) -> None:
+        """Windows keeps no folder open to sync."""
+
+else:
+    import fcntl
+
+    def _take(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def _sync_folder(folder: Path) -> None:
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
