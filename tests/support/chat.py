@@ -73,7 +73,9 @@ def chatting() -> Iterator[Chat]:
 
     with _Server(("127.0.0.1", 0), Handler) as server:
         chat.address = f"http://127.0.0.1:{server.server_port}/v1"
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(
+            target=server.serve_forever, args=(0.01,), daemon=True
+        )
         thread.start()
         yield chat
         server.shutdown()

@@ -10,7 +10,7 @@ from situate.config import load
 from situate.pipeline.run import run
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from situate.pipeline.run import Result
@@ -55,6 +55,8 @@ class Heard:
     notes: list[str] = field(default_factory=list)
     forecasts: list[Forecast] = field(default_factory=list)
     advanced: int = 0
+    when_told: Callable[[], None] = lambda: None
+    """Called when a forecast is heard."""
 
     def note(self, message: str) -> None:
         """Remember a sentence."""
@@ -62,6 +64,7 @@ class Heard:
 
     def forecast(self, forecast: Forecast) -> None:
         """Remember a forecast."""
+        self.when_told()
         self.forecasts.append(forecast)
 
     def begin(self, task: str, documents: int) -> None:

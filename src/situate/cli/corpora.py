@@ -1,0 +1,69 @@
+"""`run` and `plan`: what works on whole corpora."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from situate.cli import console
+
+Configs = Annotated[
+    list[Path],
+    typer.Argument(metavar="CONFIG", help="TOML files, one for each corpus."),
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Write JSON to stdout instead of text.")
+]
+
+
+def run(configs: Configs, *, as_json: Json = False) -> None:
+    """Read, cut, enrich where the config says so, and write chunks.
+
+    Corpora are worked on one after another. What enrichment will cost, in
+    dollars, is said before anything is sent, and `enrichment.max_usd` is never
+    crossed. Output appears whole or not at all.
+
+    Exit codes: 0 done; 1 nothing published; 2 a config cannot be used; 3
+    published, but too many documents failed or enrichment stopped early; 4
+    another run writes the same output; 130 interrupted.
+    """
+    from situate.cli.figures import result_lines  # noqa: PLC0415 - slow, see cli
+    from situate.config import load  # noqa: PLC0415 - slow, see cli
+    from situate.pipeline import run as pipeline  # noqa: PLC0415 - slow, see cli
+
+    with console.errors():
+        loaded = load(configs, environment=os.environ)
+        with console.Terminal() as terminal:
+            results = pipeline.run(loaded, terminal)
+    if as_json:
+        console.as_json(results)
+    for result in results:
+        console.say("\n  ".join(result_lines(result)))
+    raise typer.Exit(pipeline.exit_code(results))
+
+
+def plan(configs: Configs, *, as_json: Json = False) -> None:
+    """Say what a run would send and cost; send nothing.
+
+    In requests, tokens, dollars and hours.
+
+    Answers that are in the cache already are not counted. Documents are read
+    and cut as in a run. Exit codes: 0 done; 1 a glob matches nothing, or no
+    document can be read; 2 a config cannot be used.
+    """
+    from situate.cli.figures import forecast_lines  # noqa: PLC0415 - slow, see cli
+    from situate.config import load  # noqa: PLC0415 - slow, see cli
+    from situate.pipeline.jobs import forecasts  # noqa: PLC0415 - slow, see cli
+
+    with console.errors():
+        loaded = load(configs, environment=os.environ)
+        with console.Terminal() as terminal:
+            found = forecasts(loaded, terminal)
+    if as_json:
+        console.as_json(found)
+    else:
+        for forecast in found:
+            console.text("\n  ".join(forecast_lines(forecast)))

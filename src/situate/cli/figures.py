@@ -1,0 +1,98 @@
+"""Numbers in the words people read them in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from decimal import Decimal
+
+    from situate.pipeline.run import Result
+    from situate.pipeline.watching import Forecast
+
+_REPLAY = "replay"
+
+
+def forecast_lines(forecast: Forecast) -> list[str]:
+    """Say what a corpus would send, cost and take."""
+    lines = [
+        f"{forecast.corpus}: {_many(forecast.documents, 'document')}, "
+        f"{_many(forecast.chunks, 'chunk')}"
+    ]
+    if forecast.failed:
+        lines.append(f"failed     {_many(len(forecast.failed), 'document')}")
+    estimate = forecast.estimate
+    if estimate is None:
+        return [*lines, "requests   none: enrichment is off"]
+    replayed = forecast.provider == _REPLAY
+    return [
+        *lines,
+        f"requests   {estimate.requests:,} for {_many(estimate.chunks, 'chunk')}"
+        + ("" if replayed else f", {estimate.cached:,} answered already")
+        + f"; at most {estimate.follow_ups:,} more to repair answers",
+        f"tokens     {estimate.input_tokens:,} input, "
+        f"{estimate.output_tokens:,} output",
+        f"cost       {_cost(forecast)}",
+        f"time       {estimate.hours:.2f} hours",
+    ]
+
+
+def result_lines(result: Result) -> list[str]:
+    """Say what became of a corpus."""
+    counts, spent = result.counts, result.spent
+    if counts is None or spent is None:
+        return [f"{result.corpus}: nothing published: {result.reason}"]
+    lines = [
+        f"{result.corpus}: {_many(counts.documents - counts.failed, 'document')}, "
+        f"{_many(sum(counts.chunks.values()), 'chunk')} in {result.path}"
+    ]
+    if counts.failed:
+        lines.append(f"failed     {_many(counts.failed, 'document')}")
+    if result.forecast is not None:
+        lines.append(
+            f"statements {counts.statements:,}; "
+            f"fallbacks {_reasons(counts.fallbacks)}; "
+            f"skipped {_reasons(counts.skipped)}"
+        )
+        replayed = result.forecast.provider == _REPLAY
+        lines.append(
+            f"requests   {spent.requests:,}{' replayed' if replayed else ''}, "
+            f"{spent.cache_hits:,} answers from the cache"
+        )
+        cost = "unknown" if spent.cost_usd is None else dollars(spent.cost_usd)
+        lines.append(
+            f"cost       nothing; {_cost(result.forecast)}"
+            if replayed
+            else f"cost       {cost}"
+        )
+    if result.reason is not None:
+        lines.append(f"incomplete {result.reason}")
+    return lines
+
+
+def dollars(amount: Decimal) -> str:
+    """Give an amount with the digits that matter."""
+    return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"
+
+
+def _cost(forecast: Forecast) -> str:
+    """Say what a corpus costs, or would if it were asked for and not replayed."""
+    estimate = forecast.estimate
+    if estimate is None or estimate.usd_low is None or estimate.usd_high is None:
+        return f"unknown: there is no price for {forecast.model}"
+    between = f"{dollars(estimate.usd_low)} to {dollars(estimate.usd_high)}"
+    if forecast.provider == _REPLAY:
+        return f"it would have cost {between} with {forecast.model}"
+    return f"{between} with {forecast.model}"
+
+
+def _many(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def _reasons(counts: Mapping[str, int]) -> str:
+    total = sum(counts.values())
+    if not total:
+        return "0"
+    return f"{total:,} ({', '.join(f'{name} {n:,}' for name, n in counts.items())})"

@@ -1,0 +1,170 @@
+"""`chunk`, `check` and `show`: what works on files named one by one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, BinaryIO, cast
+
+import typer
+
+from situate.cli import console
+from situate.cli.corpora import Json  # noqa: TC001 - typer reads annotations
+
+if TYPE_CHECKING:
+    from situate.check import Report
+
+_IN_MEMORY = 16 * 1024 * 1024
+"""Bytes of chunks that wait in memory until all files are read."""
+
+ChunksFile = Annotated[Path, typer.Argument(metavar="CHUNKS", help="A chunks file.")]
+Source = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="The document that was read."),
+]
+
+
+def chunk(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH", help="Documents to cut.")
+    ],
+    *,
+    max_tokens: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Most tokens of a chunk's text. [512]"),
+    ] = None,
+    min_tokens: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Sections of fewer tokens share a chunk. [32]"),
+    ] = None,
+    granularity: Annotated[
+        str | None,
+        typer.Option(
+            metavar="G", help="leaves, or tree for their parents as well. [leaves]"
+        ),
+    ] = None,
+    blocks: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where to list the blocks, for check."),
+    ] = None,
+) -> None:
+    """Cut documents and write their chunks to stdout as JSON lines.
+
+    Nobody is asked anything. Nothing is written unless every file can be read.
+    Exit codes: 0 done; 2 a file or an option cannot be used.
+    """
+    from situate.config import load_sizes  # noqa: PLC0415 - slow, see cli
+    from situate.pipeline.single import chunk_files  # noqa: PLC0415 - slow, see cli
+
+    flags = {
+        "max_tokens": max_tokens,
+        "min_tokens": min_tokens,
+        "granularity": granularity,
+    }
+    with console.errors(), _waiting() as chunks:
+        sizes = load_sizes(flags, environment=os.environ)
+        with console.Terminal() as terminal:
+            chunk_files(
+                paths,
+                sizes,
+                chunks=chunks,
+                blocks=blocks,
+                watcher=terminal,
+            )
+        chunks.seek(0)
+        shutil.copyfileobj(chunks, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+
+
+def _waiting() -> BinaryIO:
+    """Give a file that holds chunks back until all are there."""
+    # It is a binary file in all but name.
+    return cast("BinaryIO", tempfile.SpooledTemporaryFile(_IN_MEMORY))
+
+
+def check(
+    chunks: ChunksFile,
+    *,
+    blocks: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="The blocks file. [NAME.blocks.jsonl beside CHUNKS]"
+        ),
+    ] = None,
+    source: Source = None,
+    max_tokens: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Most tokens of a chunk's text. [what the manifest says]",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Name every rule of the contract that a chunks file breaks.
+
+    Each line holds the rule, the chunk and what is wrong. Exit codes: 0 all
+    rules hold; 1 one is broken; 2 a file cannot be read.
+    """
+    from situate import check as checking  # noqa: PLC0415 - slow, see cli
+
+    with console.errors():
+        report = checking.check(
+            chunks, blocks=blocks, source=source, max_tokens=max_tokens
+        )
+    if as_json:
+        console.as_json(report)
+    else:
+        for finding in report.findings:
+            console.text(f"{finding.rule} {finding.subject}: {finding.message}")
+    _conclude(report)
+
+
+def _conclude(report: Report) -> None:
+    for message in report.not_checked:
+        console.say(message)
+    broken = report.broken.total()
+    hidden = broken - len(report.findings)
+    if hidden:
+        console.say(f"{hidden:,} more are not shown")
+    rules = ", ".join(f"{rule} {count:,}" for rule, count in report.broken.items())
+    console.say(
+        f"{report.chunks:,} chunks of {report.documents:,} documents: "
+        + (
+            f"{broken:,} times a rule is broken ({rules})"
+            if broken
+            else "all rules hold"
+        )
+    )
+    raise typer.Exit(1 if broken else 0)
+
+
+def show(
+    chunk_id: Annotated[str, typer.Argument(metavar="CHUNK_ID", help="Which chunk.")],
+    *,
+    chunks: Annotated[
+        Path, typer.Option(metavar="FILE", help="The chunks file that holds it.")
+    ],
+    source: Source = None,
+    as_json: Json = False,
+) -> None:
+    """Show a chunk: what stands above it, and its passage of the source.
+
+    Without --source, or where the reader knows no place in it, the chunk's own
+    text. Exit codes: 0 shown; 2 there is no such chunk, or a file cannot be
+    read.
+    """
+    from situate.pipeline.showing import find_chunk  # noqa: PLC0415 - slow, see cli
+    from situate.records import to_record  # noqa: PLC0415 - slow, see cli
+
+    with console.errors():
+        shown = find_chunk(chunk_id, chunks, source=source)
+    if as_json:
+        console.as_json(to_record(shown.chunk) | {"passage": shown.passage})
+        return
+    parts = (shown.chunk.context_prefix, shown.passage or shown.chunk.text)
+    console.text("\n\n".join(part for part in parts if part))

@@ -1,0 +1,1 @@
+"""Read, cut, ask and write: what the command line and callers run."""

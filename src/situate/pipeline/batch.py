@@ -1,0 +1,122 @@
+"""The requests of a run as a file, and replies back from one."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from situate.enrichment.batch import (
+    ImportReport,
+    custom_id,
+    export_requests,
+    import_replies,
+    record_replies,
+)
+from situate.enrichment.budget import REPLAY
+from situate.enrichment.cache import Cache
+from situate.enrichment.providers.replay import read_cassette
+from situate.errors import ConfigError, RecordError
+from situate.output import Output, writing
+from situate.pipeline.jobs import ready
+from situate.records import from_line, read_lines, to_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from situate.config import Config
+    from situate.enrichment.plan import PlannedRequest
+    from situate.pipeline.jobs import Asking, Job
+    from situate.pipeline.watching import Watcher
+
+
+def export(config: Config, path: Path, watcher: Watcher) -> int:
+    """Write what a run would have to ask, and give the number of requests.
+
+    Requests that have an answer already, in the cache or the cassette, are left
+    out. The file appears whole.
+
+    Raises:
+        ConfigError: enrichment is off, or something in the config cannot be used.
+        SituateError: a glob matches nothing, or the file cannot be written.
+    """
+    job, asking, cassette = _opened(config)
+    sources = job.sources()
+    count = 0
+    with Output(path) as files, writing(path), Cache(asking.cache_directory) as cache:
+        recorded = {} if cassette is None else read_cassette(cassette)
+
+        def answered(request: PlannedRequest) -> bool:
+            if cassette is not None:
+                return custom_id(request) in recorded
+            return cache.holds(request)
+
+        draft = files.draft(path.name)
+        plans = job.plans(sources, watcher)
+        for request in export_requests(plans, cached=answered):
+            draft.write(to_line(request))
+            count += 1
+        files.publish(draft)
+    return count
+
+
+def take_in(
+    config: Config, path: Path, watcher: Watcher, *, model: str | None = None
+) -> ImportReport:
+    """Put a file of replies where the next run finds them.
+
+    Under `replay` that is the cassette the config names, else the cache. `model`
+    is the model that answered where a line does not say.
+
+    Raises:
+        ConfigError: enrichment is off, or something in the config cannot be used.
+        RecordError: the file cannot be read.
+        SituateError: a glob matches nothing, or the cassette or cache cannot be
+            written.
+    """
+    job, asking, cassette = _opened(config)
+    plans = job.plans(job.sources(), watcher)
+    lines = _with_model(path, model)
+    if cassette is not None:
+        with writing(cassette):
+            return record_replies(
+                plans, lines, provider=asking.provider, cassette=cassette
+            )
+    with Cache(asking.cache_directory) as cache:
+        return import_replies(plans, lines, provider=asking.provider, cache=cache)
+
+
+def _opened(config: Config) -> tuple[Job, Asking, Path | None]:
+    """Make the job, and the cassette it will fill if that is not there yet."""
+    asked = config.enrichment
+    cassette = None
+    if asked.enabled and asked.provider == REPLAY:
+        cassette = asked.replay
+        if cassette is None or cassette.is_dir():
+            message = (
+                f"{config.path}: enrichment.replay names no file; replies are "
+                "recorded in one cassette of your own"
+            )
+            raise ConfigError(message)
+        with writing(cassette):
+            cassette.parent.mkdir(parents=True, exist_ok=True)
+            cassette.touch()
+    (job,) = ready([config])
+    if job.asking is None:
+        message = f"{config.path}: enrichment.enabled is false; nothing is asked"
+        raise ConfigError(message)
+    return job, job.asking, cassette
+
+
+def _with_model(path: Path, model: str | None) -> Iterator[str]:
+    """Yield the lines of a file, with the model where a line names none."""
+    for where, line in read_lines(path):
+        try:
+            record = from_line(line, where)
+        except RecordError:
+            # The import counts it among the lines it could not use.
+            yield line.decode("utf-8", "replace")
+            continue
+        if model is not None and "text" in record:
+            record.setdefault("model", model)
+        yield json.dumps(record)

@@ -1,0 +1,148 @@
+"""From a file to its chunks: the part of a run that asks nobody anything."""
+
+from __future__ import annotations
+
+import stat
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from situate import readers
+from situate.chunking import Rules, chunk
+from situate.corpus import same_id
+from situate.errors import ReadError
+from situate.readers import MAX_BYTES
+from situate.tokens import load_counter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from situate.config import ChunkingConfig, Config, PrefixConfig
+    from situate.corpus import Source
+    from situate.model import Chunk, Document
+    from situate.tokens import TokenCounter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A document with its chunks, none of them asked about yet."""
+
+    source: Source
+    document: Document
+    chunks: tuple[Chunk, ...]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """A document that cannot be read, and why; the reason names it."""
+
+    source: Source
+    reason: str
+
+
+def rules_of(chunking: ChunkingConfig, prefix: PrefixConfig) -> Rules:
+    """Give what the chunker takes from a config."""
+    return Rules(
+        max_tokens=chunking.max_tokens,
+        min_tokens=chunking.min_tokens,
+        granularity=chunking.granularity,
+        container_max_tokens=chunking.container_max_tokens,
+        prefix_max_tokens=prefix.max_tokens,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preparer:
+    """Reads and cuts the documents of one corpus."""
+
+    rules: Rules
+    counter: TokenCounter
+    corpus: str | None = None
+    doc_type: str | None = None
+
+    @classmethod
+    def of(cls, config: Config) -> Preparer:
+        """Make the one that a config describes.
+
+        Raises:
+            ConfigError: the tokenizer cannot be loaded.
+        """
+        return cls(
+            rules=rules_of(config.chunking, config.prefix),
+            counter=load_counter(config.chunking.tokenizer),
+            corpus=config.corpus.name,
+            doc_type=config.corpus.doc_type,
+        )
+
+    def prepare(self, source: Source) -> Prepared:
+        """Read and cut one document.
+
+        Raises:
+            ReadError: it cannot be read, or is not what its name says.
+        """
+        data = _bytes_of(source)
+        read = readers.read(data, source.doc_id, doc_type=self.doc_type)
+        chunks = chunk(read.document, self.rules, self.counter, corpus=self.corpus)
+        return Prepared(
+            source=source,
+            document=read.document,
+            chunks=chunks,
+            warnings=read.warnings,
+        )
+
+    def prepare_all(self, sources: Iterable[Source]) -> Iterator[Prepared | Failed]:
+        """Read and cut documents one by one; a bad one is a value.
+
+        Raises:
+            SituateError: two documents name one id.
+        """
+        ids = Ids()
+        for source in sources:
+            outcome = self.outcome(source)
+            ids.add(outcome)
+            yield outcome
+
+    def outcome(self, source: Source) -> Prepared | Failed:
+        """Read and cut one document; a bad one is a value."""
+        try:
+            return self.prepare(source)
+        except ReadError as error:
+            return Failed(source=source, reason=str(error))
+
+
+class Ids:
+    """The ids seen so far, which documents may choose themselves."""
+
+    def __init__(self) -> None:
+        self._paths: dict[str, Path] = {}
+
+    def add(self, outcome: Prepared | Failed) -> None:
+        """Note a document's id.
+
+        Raises:
+            SituateError: an earlier document has it.
+        """
+        if isinstance(outcome, Prepared):
+            doc_id, path = outcome.document.doc_id, outcome.source.path
+            other = self._paths.setdefault(doc_id, path)
+            if other != path:
+                raise same_id(doc_id, other, path)
+
+
+def _bytes_of(source: Source) -> bytes:
+    """Read a file, no further than a reader would accept.
+
+    Raises:
+        ReadError: it cannot be read.
+    """
+    try:
+        # Opening a device or a pipe could wait for ever.
+        if not stat.S_ISREG(source.path.stat().st_mode):
+            message = f"{source.doc_id}: is a folder or a device; name a file"
+            raise ReadError(message)
+        with source.path.open("rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except OSError as error:
+        message = f"{source.doc_id}: cannot be read: {error.strerror or error}"
+        raise ReadError(message) from error

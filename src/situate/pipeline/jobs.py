@@ -1,0 +1,243 @@
+"""One corpus with everything it needs, found before any of it is used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from situate import corpus
+from situate.enrichment.budget import REPLAY, check_limits
+from situate.enrichment.cache import Cache
+from situate.enrichment.plan import estimate, plan
+from situate.enrichment.providers import open_provider
+from situate.enrichment.settings import Settings
+from situate.errors import ConfigError
+from situate.pipeline.documents import Prepared, Preparer
+from situate.pipeline.watching import Forecast
+from situate.pricing import load_models
+from situate.prompts import load_prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from situate.config import Config, EnrichmentConfig
+    from situate.corpus import Source
+    from situate.enrichment.exchange import Provider
+    from situate.enrichment.plan import DocumentPlan, Estimate, PlannedRequest
+    from situate.pipeline.watching import Watcher
+    from situate.pricing import ModelFacts
+    from situate.prompts import Prompt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """Whom to ask for statements, and how."""
+
+    settings: Settings
+    prompt: Prompt
+    facts: ModelFacts
+    provider: Provider
+    cache_directory: Path
+
+    @classmethod
+    def of(cls, config: Config) -> Asking | None:
+        """Give what a config says; None where enrichment is off.
+
+        Raises:
+            ConfigError: the prompt or the limits on spending cannot be used.
+            AuthenticationFailed: the provider's key is missing.
+        """
+        if not config.enrichment.enabled:
+            return None
+        settings = _settings(config.enrichment)
+        facts = load_models().facts(settings.provider, settings.model)
+        check_limits(settings, facts)
+        return cls(
+            settings=settings,
+            prompt=load_prompt(settings.prompt),
+            facts=facts,
+            provider=open_provider(
+                settings.provider,
+                model=settings.model,
+                base_url=settings.base_url,
+                endpoint=settings.endpoint,
+                timeout_seconds=settings.timeout_seconds,
+                replay=settings.replay,
+            ),
+            cache_directory=config.cache.directory,
+        )
+
+    def plan(self, document: Prepared, preparer: Preparer) -> DocumentPlan:
+        """Give the requests of one document."""
+        return plan(
+            document.chunks,
+            document.document,
+            settings=self.settings,
+            prompt=self.prompt,
+            provider=self.provider,
+            counter=preparer.counter,
+        )
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What a walk over the documents came across."""
+
+    chunks: int = 0
+    failed: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One corpus, ready to be worked on."""
+
+    config: Config
+    preparer: Preparer
+    asking: Asking | None
+    excluded: frozenset[Path]
+    """Files and folders situate writes itself."""
+
+    def sources(self) -> tuple[Source, ...]:
+        """Find the documents.
+
+        Raises:
+            SituateError: a glob matches nothing, or two files would bear one id.
+        """
+        folder = self.config.path.absolute().parent
+        documents = self.config.corpus.documents
+        return corpus.find(documents, folder, excluded=self.excluded)
+
+    def forecast(self, sources: Sequence[Source], watcher: Watcher) -> Forecast:
+        """Read, cut and plan everything, and send nothing.
+
+        Raises:
+            SituateError: two documents name one id.
+            ConfigError: the cache cannot be opened.
+        """
+        seen = _Seen()
+        documents = self._documents(sources, seen, watcher)
+        asking = self.asking
+        if asking is None:
+            for _ in documents:
+                pass
+            found = None
+        elif asking.settings.provider != REPLAY and asking.cache_directory.is_dir():
+            with Cache(asking.cache_directory) as cache:
+                found = self._estimate(asking, documents, cache)
+        else:
+            # Under replay the question is what asking for all of it would cost.
+            found = self._estimate(asking, documents, None)
+        return Forecast(
+            corpus=self.config.corpus.name,
+            documents=len(sources),
+            failed=tuple(seen.failed),
+            chunks=seen.chunks,
+            provider=asking.settings.provider if asking else None,
+            model=asking.settings.model if asking else None,
+            estimate=found,
+        )
+
+    def plans(
+        self, sources: Sequence[Source], watcher: Watcher
+    ) -> Iterator[DocumentPlan]:
+        """Plan the documents that can be read, one by one.
+
+        Raises:
+            ConfigError: enrichment is off.
+            SituateError: two documents name one id.
+        """
+        if self.asking is None:
+            message = (
+                f"{self.config.path}: enrichment.enabled is false; nothing is asked"
+            )
+            raise ConfigError(message)
+        for document in self._documents(sources, _Seen(), watcher):
+            yield self.asking.plan(document, self.preparer)
+
+    def _documents(
+        self, sources: Sequence[Source], seen: _Seen, watcher: Watcher
+    ) -> Iterator[Prepared]:
+        watcher.begin(f"{self.config.corpus.name}: planning", len(sources))
+        for outcome in self.preparer.prepare_all(sources):
+            if isinstance(outcome, Prepared):
+                seen.chunks += len(outcome.chunks)
+                yield outcome
+            else:
+                seen.failed.append(outcome.reason)
+            watcher.advance()
+
+    def _estimate(
+        self, asking: Asking, documents: Iterator[Prepared], cache: Cache | None
+    ) -> Estimate:
+        def holds(request: PlannedRequest) -> bool:
+            return cache is not None and cache.holds(request)
+
+        return estimate(
+            (asking.plan(document, self.preparer) for document in documents),
+            settings=asking.settings,
+            facts=asking.facts,
+            cached=holds,
+        )
+
+
+def forecasts(configs: Sequence[Config], watcher: Watcher) -> tuple[Forecast, ...]:
+    """Say for every corpus what a run would send, and send nothing.
+
+    Raises:
+        ConfigError: something in a config cannot be used.
+        AuthenticationFailed: a provider's key is missing.
+        SituateError: a glob matches nothing, or two documents have one id.
+    """
+    found = tuple(job.forecast(job.sources(), watcher) for job in ready(configs))
+    for forecast in found:
+        for reason in forecast.failed:
+            watcher.note(f"failed: {reason}")
+    return found
+
+
+def ready(configs: Sequence[Config]) -> tuple[Job, ...]:
+    """Make the jobs of a run, or find out what is wrong before any work.
+
+    Raises:
+        ConfigError: a tokenizer, prompt, cassette or limit cannot be used.
+        AuthenticationFailed: a provider's key is missing.
+    """
+    excluded = frozenset(
+        path.resolve()
+        for config in configs
+        for path in (*config.output.files, config.cache.directory)
+    )
+    return tuple(
+        Job(
+            config=config,
+            preparer=Preparer.of(config),
+            asking=Asking.of(config),
+            excluded=excluded,
+        )
+        for config in configs
+    )
+
+
+def _settings(asked: EnrichmentConfig) -> Settings:
+    if asked.provider is None or asked.model is None or asked.prompt is None:
+        message = "enrichment needs a provider, a model and a prompt"
+        raise ConfigError(message)
+    return Settings(
+        provider=asked.provider,
+        model=asked.model,
+        prompt=asked.prompt,
+        endpoint=asked.endpoint,
+        base_url=asked.base_url,
+        view=asked.view,
+        statement_max_tokens=asked.statement_max_tokens,
+        concurrency=asked.concurrency,
+        max_usd=asked.max_usd,
+        max_total_tokens=asked.max_total_tokens,
+        max_attempts=asked.max_attempts,
+        timeout_seconds=asked.timeout_seconds,
+        max_wait_seconds=asked.max_wait_seconds,
+        requests_per_minute=asked.requests_per_minute,
+        tokens_per_minute=asked.tokens_per_minute,
+        replay=asked.replay,
+    )

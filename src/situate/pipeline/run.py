@@ -1,0 +1,259 @@
+"""The main job: documents in, chunks out, one corpus after another."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from situate.enrichment.cache import Cache
+from situate.enrichment.ledger import Ledger
+from situate.enrichment.live import Session
+from situate.enrichment.reasons import REASONS
+from situate.errors import ConfigError, Locked, RecordError, SituateError
+from situate.manifest import NOTHING_SPENT, Manifest, Sizes, Spent, to_json
+from situate.output import Output, writing
+from situate.pipeline.documents import Failed, Prepared
+from situate.pipeline.enriching import enrich_in_order
+from situate.pipeline.jobs import ready
+from situate.pipeline.tally import Tally
+from situate.records import blocks_record, to_line, to_record
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from situate.config import Config
+    from situate.corpus import Source
+    from situate.manifest import Counts
+    from situate.model import Chunk
+    from situate.pipeline.jobs import Asking, Job
+    from situate.pipeline.watching import Forecast, Watcher
+
+DONE, FAILED, REFUSED, INCOMPLETE, LOCKED = range(5)
+"""Exit codes: done; nothing published; config or usage; published, but not what
+was asked for; another run holds the lock."""
+
+_TOLD = 10
+"""Warnings of enrichment that are said aloud; all are in the manifest."""
+
+_WORST_FIRST = (FAILED, REFUSED, LOCKED, INCOMPLETE, DONE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What became of one corpus."""
+
+    corpus: str
+    path: Path
+    exit_code: int
+    reason: str | None
+    """Why the exit code is not 0."""
+    counts: Counts | None
+    """None when nothing was published."""
+    spent: Spent | None
+    """None when nothing was published."""
+    forecast: Forecast | None
+    """What was said before asking; None where enrichment is off."""
+
+
+def exit_code(results: Sequence[Result]) -> int:
+    """Give the worst of several: failed, then refused, locked, incomplete."""
+    return min((result.exit_code for result in results), key=_WORST_FIRST.index)
+
+
+def run(configs: Sequence[Config], watcher: Watcher) -> tuple[Result, ...]:
+    """Work on corpora one after another; a failing one does not stop the others.
+
+    Raises:
+        ConfigError: something in a config cannot be used; nothing has been done.
+        AuthenticationFailed: a provider's key is missing; nothing has been done.
+    """
+    return tuple(_result(job, watcher) for job in ready(configs))
+
+
+def _result(job: Job, watcher: Watcher) -> Result:
+    try:
+        return _Run(job, watcher).work()
+    except SituateError as error:
+        code = {ConfigError: REFUSED, Locked: LOCKED}.get(type(error), FAILED)
+        return Result(
+            corpus=job.config.corpus.name,
+            path=job.config.output.path,
+            exit_code=code,
+            reason=str(error),
+            counts=None,
+            spent=None,
+            forecast=None,
+        )
+
+
+class _Run:
+    """One corpus being worked on."""
+
+    def __init__(self, job: Job, watcher: Watcher) -> None:
+        self._job = job
+        self._config = job.config
+        self._watcher = watcher
+        self._tally = Tally()
+
+    def work(self) -> Result:
+        """Read, cut, ask, write and publish.
+
+        Raises:
+            SituateError: nothing can be published.
+        """
+        output = self._config.output
+        sources = self._job.sources()
+        with Output(output.path) as files, writing(output.path):
+            self._chunks = files.draft(output.path.name)
+            self._blocks = files.draft(output.beside("blocks.jsonl").name)
+            forecast = None
+            if self._job.asking is None:
+                spent = self._without_statements(sources)
+            else:
+                forecast = self._job.forecast(sources, self._watcher)
+                self._watcher.forecast(forecast)
+                spent = self._with_statements(sources, self._job.asking)
+            if len(self._tally.failed) == len(sources):
+                message = f"none of {len(sources)} documents could be read"
+                raise SituateError(message)
+            manifest = files.draft(output.beside("manifest.json").name)
+            manifest.write(to_json(self._manifest(spent)))
+            files.publish(self._chunks, self._blocks, manifest)
+        reason = self._shortfall(spent)
+        return Result(
+            corpus=self._config.corpus.name,
+            path=output.path,
+            exit_code=INCOMPLETE if reason else DONE,
+            reason=reason,
+            counts=self._tally.counts,
+            spent=spent,
+            forecast=forecast,
+        )
+
+    def _without_statements(self, sources: Sequence[Source]) -> Spent:
+        self._watcher.begin(self._config.corpus.name, len(sources))
+        for outcome in self._job.preparer.prepare_all(sources):
+            chunks = outcome.chunks if isinstance(outcome, Prepared) else ()
+            self._write(outcome, chunks)
+        return NOTHING_SPENT
+
+    def _with_statements(self, sources: Sequence[Source], asking: Asking) -> Spent:
+        self._watcher.begin(self._config.corpus.name, len(sources))
+        ledger_path = self._config.output.beside("ledger.jsonl")
+        with Cache(asking.cache_directory) as cache, Ledger(ledger_path) as ledger:
+            try:
+                return asyncio.run(self._asked(sources, asking, cache, ledger))
+            except BaseExceptionGroup as group:
+                raise _first(group) from group
+
+    async def _asked(
+        self, sources: Sequence[Source], asking: Asking, cache: Cache, ledger: Ledger
+    ) -> Spent:
+        async with Session(
+            settings=asking.settings,
+            prompt=asking.prompt,
+            provider=asking.provider,
+            cache=cache,
+            ledger=ledger,
+            counter=self._job.preparer.counter,
+            facts=asking.facts,
+        ) as session:
+            await enrich_in_order(
+                sources,
+                self._job.preparer,
+                session,
+                concurrency=asking.settings.concurrency,
+                write=self._write,
+            )
+        summary = session.summary
+        warnings = tuple(sorted(summary.warnings))
+        for warning in warnings[:_TOLD]:
+            self._watcher.note(warning)
+        if len(warnings) > _TOLD:
+            self._watcher.note(f"{len(warnings) - _TOLD} more are in the manifest")
+        stopped = summary.stopped
+        return Spent(
+            requests=summary.requests,
+            attempts=summary.attempts,
+            cache_hits=summary.cache_hits,
+            usage=summary.usage,
+            cost_usd=summary.cost_usd,
+            warnings=warnings,
+            stopped=stopped
+            and f"{stopped}: {summary.stop_message or REASONS[stopped]}",
+        )
+
+    def _write(self, outcome: Prepared | Failed, chunks: Sequence[Chunk]) -> None:
+        """Write a document, or say why it is not written."""
+        if isinstance(outcome, Prepared):
+            try:
+                # All lines first: a document is written whole or not at all.
+                lines = b"".join(to_line(to_record(chunk)) for chunk in chunks)
+                blocks = to_line(blocks_record(outcome.document))
+            except RecordError as error:
+                outcome = Failed(source=outcome.source, reason=str(error))
+            else:
+                self._chunks.write(lines)
+                self._blocks.write(blocks)
+                self._tally.add(outcome, chunks)
+                for warning in outcome.warnings:
+                    self._watcher.note(f"{outcome.document.doc_id}: {warning}")
+        if isinstance(outcome, Failed):
+            self._tally.fail(outcome)
+            self._watcher.note(f"failed: {outcome.reason}")
+        self._watcher.advance()
+
+    def _shortfall(self, spent: Spent) -> str | None:
+        """Say what keeps this from being what was asked for."""
+        counts = self._tally.counts
+        failed_share = counts.failed / counts.documents
+        if failed_share > self._config.corpus.max_failed_share:
+            return (
+                f"{counts.failed} of {counts.documents} documents failed, above "
+                f"corpus.max_failed_share = {self._config.corpus.max_failed_share}"
+            )
+        if spent.stopped is not None:
+            skipped = sum(counts.skipped.values())
+            return f"{skipped} chunks were not asked about; {spent.stopped}"
+        fallbacks = sum(counts.fallbacks.values())
+        asked = fallbacks + counts.statements
+        most = self._config.enrichment.max_fallback_share
+        if asked and fallbacks / asked > most:
+            return (
+                f"{fallbacks} of {asked} chunks got no statement, above "
+                f"enrichment.max_fallback_share = {most}"
+            )
+        return None
+
+    def _manifest(self, spent: Spent) -> Manifest:
+        config, rules = self._config, self._job.preparer.rules
+        return Manifest(
+            situate=version("situate"),
+            corpus=config.corpus.name,
+            config=config.hash,
+            sizes=Sizes(
+                tokenizer=config.chunking.tokenizer,
+                granularity=rules.granularity,
+                max_tokens=rules.max_tokens,
+                min_tokens=rules.min_tokens,
+                container_max_tokens=rules.container_max_tokens or 4 * rules.max_tokens,
+                prefix_max_tokens=rules.prefix_max_tokens,
+                statement_max_tokens=config.enrichment.statement_max_tokens,
+            ),
+            files=(self._chunks.digest, self._blocks.digest),
+            counts=self._tally.counts,
+            spent=spent,
+            warnings=tuple(self._tally.warnings),
+            failed=tuple(self._tally.failed),
+        )
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Give the first error of a group: several say the same of one cause."""
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

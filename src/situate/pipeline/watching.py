@@ -1,0 +1,43 @@
+"""What a run tells whoever waits for it, while it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from situate.enrichment.plan import Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forecast:
+    """What one corpus would send, before anything is sent."""
+
+    corpus: str
+    documents: int
+    failed: tuple[str, ...]
+    """Why documents cannot be read, one reason each."""
+    chunks: int
+    """Records, parents included."""
+    provider: str | None
+    """None where enrichment is off."""
+    model: str | None
+    estimate: Estimate | None
+    """None where enrichment is off. Under `replay`: what asking the model for
+    everything would cost."""
+
+
+class Watcher(Protocol):
+    """Hears of a run; nothing it does changes what comes out."""
+
+    def note(self, message: str) -> None:
+        """Hear a sentence meant for people."""
+
+    def forecast(self, forecast: Forecast) -> None:
+        """Hear what a corpus will cost before it costs anything."""
+
+    def begin(self, task: str, documents: int) -> None:
+        """Hear that a walk over this many documents begins."""
+
+    def advance(self) -> None:
+        """Hear that one more document is done."""

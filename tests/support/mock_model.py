@@ -1,0 +1,405 @@
+"""A protocol double for load, storm and crash tests; it is no model.
+
+A real HTTP server on loopback, in a thread of its own, that speaks OpenAI's
+chat completions and Anthropic's messages well enough for both SDKs. It counts
+what arrives and misbehaves as its script says. Its sentences are drawn from the
+hash of the request: they pass the gate and mean nothing, so they never stand
+for a model's answer in a demo or a comparison.
+
+    with speaking(Script(turns=("answer", "rate_limited"))) as model:
+        ...  # base_url = model.openai_url
+    model.statistics.requests
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import math
+import socket
+import struct
+import threading
+import time
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NAME = "mock-model"
+
+Turn = Literal["answer", "rate_limited", "unavailable", "overloaded", "reset", "hang"]
+"""What becomes of one call: an answer, a 429, 503 or 529, a connection that is
+reset before a byte of the reply, or silence until the client gives up."""
+
+_STATUS: dict[Turn, int] = {"rate_limited": 429, "unavailable": 503, "overloaded": 529}
+
+_LIFETIME_SECONDS = 120.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    """How the server behaves."""
+
+    turns: tuple[Turn, ...] = ("answer",)
+    """For one call after the other, over and over; `("answer", "reset")` resets
+    every second connection."""
+    latency_seconds: float = 0.0
+    """From a request to its reply, whatever that is."""
+    retry_after_seconds: float | None = None
+    """What a 429, 503 or 529 asks for, in both headers; None sends neither."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statistics:
+    """What has arrived up to one moment."""
+
+    calls: int
+    """Complete requests, however they were replied to."""
+    answers: int
+    """Replies with a sentence that were written to a connection still open."""
+    abandoned: int
+    """Calls whose client was gone before it had a reply."""
+    most_in_flight: int
+    requests: Counter[str]
+    """Calls for each distinct body, by its hash."""
+    seconds: float
+    """From the first call to the last answer."""
+
+
+@dataclass(slots=True)
+class _Counts:
+    calls: int = 0
+    answers: int = 0
+    abandoned: int = 0
+    in_flight: int = 0
+    most_in_flight: int = 0
+    requests: Counter[str] = field(default_factory=Counter)
+    first_call: float = 0.0
+    last_answer: float = 0.0
+
+
+class MockModel:
+    """The server: where it listens and what it was asked."""
+
+    def __init__(self, script: Script) -> None:
+        self.script = script
+        self.address = ""
+        self._counts = _Counts()
+        # Protects the counts, which the server's thread changes; waiting on it
+        # wakes whoever waits for calls.
+        self._changed = threading.Condition()
+
+    @property
+    def openai_url(self) -> str:
+        """What `base_url` is for OpenAI's protocol."""
+        return f"{self.address}/v1"
+
+    @property
+    def anthropic_url(self) -> str:
+        """What `base_url` is for Anthropic's protocol."""
+        return self.address
+
+    @property
+    def statistics(self) -> Statistics:
+        """What has arrived so far."""
+        with self._changed:
+            counts = self._counts
+            return Statistics(
+                calls=counts.calls,
+                answers=counts.answers,
+                abandoned=counts.abandoned,
+                most_in_flight=counts.most_in_flight,
+                requests=counts.requests.copy(),
+                seconds=max(0.0, counts.last_answer - counts.first_call),
+            )
+
+    def wait_for_calls(self, count: int, *, timeout_seconds: float) -> bool:
+        """Wait until so many calls have arrived; False when they did not in time."""
+        with self._changed:
+            return self._changed.wait_for(
+                lambda: self._counts.calls >= count, timeout_seconds
+            )
+
+    def arrived(self, body: bytes) -> Turn:
+        """Count a call and say what becomes of it."""
+        with self._changed:
+            counts = self._counts
+            if not counts.calls:
+                counts.first_call = time.perf_counter()
+            turn = self.script.turns[counts.calls % len(self.script.turns)]
+            counts.calls += 1
+            counts.requests[identity(body)] += 1
+            counts.in_flight += 1
+            counts.most_in_flight = max(counts.most_in_flight, counts.in_flight)
+            self._changed.notify_all()
+        return turn
+
+    def left(self, outcome: Literal["answered", "refused", "abandoned"]) -> None:
+        """Count how a call ended."""
+        with self._changed:
+            counts = self._counts
+            counts.in_flight -= 1
+            counts.answers += outcome == "answered"
+            counts.abandoned += outcome == "abandoned"
+            if outcome == "answered":
+                counts.last_answer = time.perf_counter()
+
+
+@contextmanager
+def speaking(
+    script: Script | None = None, *, lifetime_seconds: float = _LIFETIME_SECONDS
+) -> Iterator[MockModel]:
+    """Serve until the block ends, or until its time is up."""
+    model = MockModel(script or Script())
+    ready = threading.Event()
+    ends: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
+
+    async def serve() -> None:
+        loop = asyncio.get_running_loop()
+        end = asyncio.Event()
+        connections: set[_Connection] = set()
+        server = await loop.create_server(
+            lambda: _Connection(model, connections), "127.0.0.1", 0, backlog=1024
+        )
+        host, port = server.sockets[0].getsockname()
+        model.address = f"http://{host}:{port}"
+        ends.append((loop, end))
+        ready.set()
+        try:
+            async with asyncio.timeout(lifetime_seconds):
+                await end.wait()
+        except TimeoutError:
+            pass
+        finally:
+            server.close()
+            for connection in tuple(connections):
+                connection.abort()
+            await server.wait_closed()
+            # Lets the aborted connections close their sockets.
+            await asyncio.sleep(0)
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()), name="mock-model")
+    thread.start()
+    try:
+        if not ready.wait(10):
+            message = "the mock model did not start within 10 s"
+            raise RuntimeError(message)
+        yield model
+    finally:
+        for loop, end in ends:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(end.set)
+        thread.join()
+
+
+def identity(body: bytes) -> str:
+    """Hash a request body; the first 24 digits are the id of its reply."""
+    return hashlib.sha256(body).hexdigest()[:24]
+
+
+def sentence(body: bytes) -> str:
+    """Draw the sentence that answers a body, the same for the same bytes."""
+    drawn = int(identity(body), 16)
+    words = []
+    for choices in _WORDS:
+        drawn, at = divmod(drawn, len(choices))
+        words.append(choices[at])
+    return "It tells {} how {} {} when {}.".format(*words)
+
+
+_WORDS = (
+    (
+        "people who join late",
+        "whoever signs for a team",
+        "customers abroad",
+        "those who work at night",
+        "readers without a contract",
+        "owners of an older model",
+        "anyone on probation",
+    ),
+    (
+        "a missed step",
+        "an early request",
+        "the usual ceiling",
+        "a second refusal",
+        "an open question",
+        "the shorter route",
+        "a broken part",
+        "an unpaid share",
+    ),
+    (
+        "is put right",
+        "is counted again",
+        "stays in force",
+        "ends before its time",
+        "gets handed on",
+        "falls to somebody else",
+        "can be taken back",
+        "has to be shown",
+        "will be looked at",
+    ),
+    (
+        "nobody answers in time",
+        "both sides agree",
+        "the weather turns",
+        "another rule says less",
+        "the office is closed",
+        "it happens a second time",
+        "the papers are missing",
+        "costs run higher than expected",
+        "work begins elsewhere",
+        "the first try fails",
+        "all else is settled",
+    ),
+)
+
+
+class _Connection(asyncio.Protocol):
+    """One client; speaks HTTP/1.1 with lengths and keeps the connection."""
+
+    def __init__(self, model: MockModel, connections: set[_Connection]) -> None:
+        self._model = model
+        self._connections = connections
+        self._buffer = bytearray()
+        self._pending: asyncio.TimerHandle | None = None
+        """The reply that is due, None while no call waits."""
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._connections.add(self)
+
+    def connection_lost(
+        self,
+        exc: Exception | None,  # noqa: ARG002 - asyncio's signature
+    ) -> None:
+        self._connections.discard(self)
+        if self._pending is not None:
+            self._pending.cancel()
+            self._pending = None
+            self._model.left("abandoned")
+
+    def abort(self) -> None:
+        """Reset the connection: no reply, no orderly end."""
+        if self._transport is None:
+            return
+        lingering_for_no_time = struct.pack("ii", 1, 0)
+        self._transport.get_extra_info("socket").setsockopt(
+            socket.SOL_SOCKET, socket.SO_LINGER, lingering_for_no_time
+        )
+        self._transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        # Neither SDK sends a request before it has the reply to the last.
+        head, separator, rest = bytes(self._buffer).partition(b"\r\n\r\n")
+        if not separator:
+            return
+        path = head.split(b" ", 2)[1].decode("latin-1")
+        length = _content_length(head)
+        if len(rest) < length:
+            return
+        self._buffer.clear()
+        self._take(path, rest[:length])
+
+    def _take(self, path: str, body: bytes) -> None:
+        turn = self._model.arrived(body)
+        delay = self._model.script.latency_seconds
+        if turn == "hang":
+            delay = _LIFETIME_SECONDS
+        loop = asyncio.get_running_loop()
+        self._pending = loop.call_later(delay, self._reply, turn, path, body)
+
+    def _reply(self, turn: Turn, path: str, body: bytes) -> None:
+        self._pending = None
+        if turn in {"reset", "hang"} or self._transport is None:
+            self._model.left("refused")
+            self.abort()
+            return
+        status, headers, content = _reply_to(turn, path, body, self._model.script)
+        self._transport.write(_on_the_wire(status, headers, content))
+        self._model.left("answered" if status == HTTPStatus.OK else "refused")
+
+
+def _content_length(head: bytes) -> int:
+    for line in head.split(b"\r\n")[1:]:
+        name, _, value = line.partition(b":")
+        if name.strip().lower() == b"content-length":
+            return int(value)
+    return 0
+
+
+def _on_the_wire(
+    status: int, headers: dict[str, str], content: dict[str, Any]
+) -> bytes:
+    data = json.dumps(content).encode("ascii")
+    headers = {
+        "content-type": "application/json",
+        "content-length": str(len(data)),
+        **headers,
+    }
+    lines = [f"HTTP/1.1 {status} -", *(f"{k}: {v}" for k, v in headers.items())]
+    return "\r\n".join([*lines, "", ""]).encode("ascii") + data
+
+
+def _reply_to(
+    turn: Turn, path: str, body: bytes, script: Script
+) -> tuple[int, dict[str, str], dict[str, Any]]:
+    """Give status, headers and content of a reply."""
+    if turn != "answer":
+        headers = {}
+        if (wait := script.retry_after_seconds) is not None:
+            headers = {
+                "retry-after-ms": f"{wait * 1000:.0f}",
+                "retry-after": str(math.ceil(wait)),
+            }
+        error = {"type": f"{turn}_error", "message": "as the script says"}
+        return _STATUS[turn], headers, {"type": "error", "error": error}
+    if path.endswith("/chat/completions"):
+        return HTTPStatus.OK, {}, _completion(body)
+    if path.endswith("/messages"):
+        return HTTPStatus.OK, {}, _message(body)
+    error = {"type": "not_found_error", "message": f"no route {path}"}
+    return HTTPStatus.NOT_FOUND, {}, {"type": "error", "error": error}
+
+
+def _completion(body: bytes) -> dict[str, Any]:
+    text = sentence(body)
+    message = {"role": "assistant", "content": text}
+    read, said = _tokens(body), len(text.split())
+    return {
+        "id": f"chatcmpl-{identity(body)}",
+        "object": "chat.completion",
+        "created": 1,
+        "model": NAME,
+        "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
+        "usage": {
+            "prompt_tokens": read,
+            "completion_tokens": said,
+            "total_tokens": read + said,
+        },
+    }
+
+
+def _message(body: bytes) -> dict[str, Any]:
+    text = sentence(body)
+    return {
+        "id": f"msg_{identity(body)}",
+        "type": "message",
+        "role": "assistant",
+        "model": NAME,
+        "content": [{"type": "text", "text": text}],
+        "stop_reason": "end_turn",
+        "usage": {"input_tokens": _tokens(body), "output_tokens": len(text.split())},
+    }
+
+
+def _tokens(body: bytes) -> int:
+    """Estimate as many tokens as a tokenizer would find in English."""
+    return len(body) // 4
