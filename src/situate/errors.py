@@ -5,6 +5,7 @@
     ├── ConfigError              a config, prompt or tokenizer cannot be used
     ├── RecordError              a chunks, blocks or cassette file is not what it says
     ├── Locked                   another run holds the lock of this output
+    ├── CacheBroken              the open cache can no longer be read or written
     ├── BudgetExceeded           the next request would cross a limit on spending
     └── ProviderError            a model could not be asked or did not answer
         ├── TransientError       worth asking again
@@ -41,6 +42,10 @@ class RecordError(SituateError):
 
 class Locked(SituateError):
     """Another run holds the lock of this output."""
+
+
+class CacheBroken(SituateError):
+    """The open cache can no longer be read or written."""
 
 
 class BudgetExceeded(SituateError):

@@ -13,8 +13,8 @@ from pathlib import Path
 import diskcache
 import pytest
 
-from situate.enrichment.cache import Cache, CacheBroken
-from situate.errors import ConfigError
+from situate.enrichment.cache import Cache
+from situate.errors import CacheBroken, ConfigError
 
 
 class Planted:

@@ -14,7 +14,7 @@ import sqlite3
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from situate.errors import ConfigError, SituateError
+from situate.errors import CacheBroken, ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,10 +56,6 @@ _KNOWN_SETTINGS = frozenset(_SETTINGS) | {
 """diskcache sets an attribute of itself for every row of its settings table."""
 
 _LOCK_TIMEOUT_SECONDS = 10
-
-
-class CacheBroken(SituateError):
-    """The open cache can no longer be read or written."""
 
 
 class Cache:

@@ -143,7 +143,8 @@ def plan(  # noqa: PLR0913 - each is one thing a request is made of
     Containers and records that are not embedded are not asked about.
     """
     text = document_text(document)
-    title = document.metadata.title or ""
+    # The chunks know the title of a document that names none: its only heading.
+    title = next((chunk.metadata.title or "" for chunk in chunks), "")
     doc_type = document.metadata.doc_type or ""
     shown = prompt.render_document(text, title=title, doc_type=doc_type)
     parameters = parameters_for(settings)

@@ -6,6 +6,7 @@ line. Whether what remains is fit to be indexed is judged elsewhere.
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ class Sentence:
     """True when more sentences followed."""
 
 
+# Storing, judging and accounting each look at the same answer.
+@functools.lru_cache(maxsize=256)
 def clean(answer: str) -> str:
     """Remove thinking, preambles, quotes, markup and invisible characters.
 

@@ -13,7 +13,6 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from situate.enrichment.budget import REPLAY, Budget
-from situate.enrichment.cache import CacheBroken
 from situate.enrichment.exchange import Usage
 from situate.enrichment.ledger import Entry
 from situate.enrichment.plan import reply_key
@@ -22,6 +21,7 @@ from situate.enrichment.throttle import Throttle
 from situate.errors import (
     AuthenticationFailed,
     BudgetExceeded,
+    CacheBroken,
     ContextTooLong,
     ModelUnknown,
     ProviderError,
