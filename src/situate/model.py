@@ -140,7 +140,7 @@ class Block:
     """The smallest thing a reader names: a paragraph, table, list, heading.
 
     `text` is Markdown. For Markdown sources it is the source slice without
-    quote marks and list indentation of what encloses the block, without
+    quote marks and the list indentation of what encloses the block, without
     comments and data URIs. Blocks inside an item or a quotation have ids of
     the enclosing block and are never listed on their own.
     """

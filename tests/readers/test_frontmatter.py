@@ -203,12 +203,12 @@ def test_escapes_smuggle_no_control_characters_in() -> None:
 def test_numbers_that_json_cannot_hold_stay_text() -> None:
     """No infinity, no integer beyond 64 bits."""
     custom = read_text(
-        "---\na: .inf\nb: 1e999\nc: 12345678901234567890\nd: 12:30\n---\n"
+        "---\na: .inf\nb: 1.0e999\nc: 12345678901234567890\nd: 12:30\n---\n"
     ).document.metadata.custom
 
     assert custom == {
         "a": ".inf",
-        "b": "1e999",
+        "b": "1.0e999",
         "c": "12345678901234567890",
         "d": "12:30",
     }

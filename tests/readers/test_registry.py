@@ -47,7 +47,10 @@ def test_input_above_the_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_importing_the_readers_loads_no_format_library() -> None:
     """`situate --help` does not wait for parsers it does not use."""
-    code = "import sys, situate.readers; print('pyromark' in sys.modules, 'yaml' in sys.modules)"
+    code = (
+        "import sys, situate.readers;"
+        "print('pyromark' in sys.modules, 'yaml' in sys.modules)"
+    )
 
     shown = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True

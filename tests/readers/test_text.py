@@ -11,7 +11,10 @@ from tests.readers.trees import blocks
 
 def test_paragraphs_keep_their_lines() -> None:
     """Blank lines part paragraphs; indentation inside them survives."""
-    text = "TITLE IN CAPITALS\n=====\n\n  1. indented\n     second line\n \t \n# no heading"
+    text = (
+        "TITLE IN CAPITALS\n=====\n\n"
+        "  1. indented\n     second line\n \t \n# no heading"
+    )
 
     document = read(text.encode(), "notes.txt").document
 

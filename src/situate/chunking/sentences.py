@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import regex
 
 if TYPE_CHECKING:
-
     from situate.chunking.measure import Measure
     from situate.model import Span
 

@@ -34,7 +34,7 @@ _BOOLEANS = {"true": True, "True": True, "TRUE": True} | {
 }
 # Leading zeros and more than 18 digits belong to codes, not to numbers.
 _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_FLOAT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)?\.[0-9]+(?:[eE][-+]?[0-9]+)?")
 
 
 class FrontMatterError(Exception):
@@ -186,8 +186,6 @@ def _resolve(text: str) -> JsonValue:
         return _BOOLEANS[text]
     if _INTEGER.fullmatch(text):
         return int(text)
-    if _FLOAT.fullmatch(text) and text[-1:].isdigit() and text[:2] != "00":
-        number = float(text)
-        if math.isfinite(number) and not re.match(r"[-+]?0[0-9]", text):
-            return number
+    if _FLOAT.fullmatch(text) and math.isfinite(float(text)):
+        return float(text)
     return text

@@ -82,14 +82,16 @@ def build(node: Node, around: _Around, block_id: str) -> Block | None:
     else:
         text, end = around.cut(start, node.end)
         # A tab cut in two by an item's indentation leaves blanks.
-        text = text.lstrip()
+        text = text.lstrip(" \t\n")
     if not text or text.isspace() or kind == "item" or kind == "rule":  # noqa: PLR1714 - mypy narrows only this form
         return None
     content = None
     if kind in _WITH_PARTS and not node.unseen:
         content = _content(node, around, text, (start, end), block_id)
-        if isinstance(content, Quote) and not content.blocks:
-            return None
+        if isinstance(content, Quote):
+            if not content.blocks:
+                return None
+            text = "\n\n".join(block.text for block in content.blocks)
     elif kind == "paragraph" and around.has_formulas and _is_formula(text):
         kind = "math"
     return Block(

@@ -179,6 +179,8 @@ def columns(row: str) -> list[str]:
 def _indent(shown: str, line: Line, width: int) -> Line:
     """Move a line's start over at most `width` columns of white space."""
     start, end, column, pad = line
+    if pad == 0 and start + width <= end and shown.startswith(" " * width, start):
+        return Line(start + width, end, column + width, 0)
     while width > 0:
         if pad > 0:
             taken = min(pad, width)
