@@ -121,7 +121,7 @@ def test_sizes_may_come_from_the_environment(
 ) -> None:
     """A flag wins over it."""
     (here / "leave.md").write_text(LEAVE, "utf-8")
-    monkeypatch.setenv("SITUATE_CHUNKING_MAX_TOKENS", "64")
+    monkeypatch.setenv("SITUATE_CHUNKING_MAX_TOKENS", "32")
 
     smaller = situate("chunk", "leave.md")
     flagged = situate("chunk", "leave.md", "--max-tokens", "512")
@@ -224,13 +224,13 @@ def test_run_prints_the_estimate_first(tmp_path: Path, chat: Chat) -> None:
 def test_plan_sends_nothing_and_writes_nothing(tmp_path: Path, chat: Chat) -> None:
     """Not even a cache."""
     corpus = handbook(tmp_path, enrichment=asking(chat.address))
-    before = {path for path in tmp_path.rglob("*")}
+    before = set(tmp_path.rglob("*"))
 
     result = situate("plan", corpus.config)
 
     assert result.exit_code == 0
     assert chat.bodies == []
-    assert {path for path in tmp_path.rglob("*")} == before
+    assert set(tmp_path.rglob("*")) == before
     assert "requests   " in result.stdout
     assert "there is no price for local-model" in result.stdout
 
@@ -403,7 +403,7 @@ def test_a_corpus_can_be_asked_about_by_file(tmp_path: Path) -> None:
             json.dumps(
                 {
                     "custom_id": request["custom_id"],
-                    "text": f"It is rule number {'one two three'.split()[n % 3]} here.",
+                    "text": f"It is the {('first', 'next', 'last')[n % 3]} rule here.",
                 }
             )
             for n, request in enumerate(reversed(asked))

@@ -126,6 +126,11 @@ def test_what_a_run_writes_stands_beside_the_chunks(tmp_path: Path) -> None:
             id="none of the choices",
         ),
         pytest.param(
+            "[enrichment]\nprovider = 'scripted'",
+            "enrichment.provider is 'scripted'; allowed: 'anthropic' or 'openai' or",
+            id="no provider",
+        ),
+        pytest.param(
             "[enrichment]\nenabled = 'yes'",
             "enrichment.enabled is 'yes'; allowed: true or false",
             id="text for a switch",

@@ -96,7 +96,9 @@ def test_two_files_with_one_id_are_an_error_naming_both(tmp_path: Path) -> None:
         assert repr(str(folder / name)) in str(caught.value)
 
 
-@pytest.mark.parametrize("pattern", ["*.txt", "none/*.md", "a.md/*.md", "b.md"])
+@pytest.mark.parametrize(
+    "pattern", ["*.txt", "none/*.md", "a.md/*.md", "b.md", ".", "..", "/"]
+)
 def test_a_glob_that_matches_nothing_is_an_error(tmp_path: Path, pattern: str) -> None:
     """A misspelt folder is no empty corpus."""
     folder = lay_out(tmp_path, "a.md")

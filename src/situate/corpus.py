@@ -89,7 +89,7 @@ def _split(pattern: str) -> tuple[Path, tuple[str, ...]]:
 
 def _walk(start: Path, names: Sequence[str]) -> Iterator[Path]:
     """Yield what matches below a folder; pairs of folder and names still to match."""
-    waiting = [(start, tuple(names))]
+    waiting = [(start, tuple(names))] if names else []
     # Two `**` can lead to one folder by two ways.
     visited = set()
     while waiting:

@@ -44,6 +44,9 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
 
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Let a client that was killed go in silence."""
+
 
 @contextmanager
 def chatting() -> Iterator[Chat]:

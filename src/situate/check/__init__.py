@@ -6,7 +6,6 @@ number of documents.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -40,14 +39,14 @@ class Report:
     documents: int = 0
     not_checked: list[str] = field(default_factory=list)
     """What could not be checked, and what would make it possible."""
-    broken: Counter[Rule] = field(default_factory=Counter)
+    broken: dict[Rule, int] = field(default_factory=dict)
     """How often each rule is broken."""
     findings: list[Finding] = field(default_factory=list)
     """The first hundred."""
 
     def add(self, finding: Finding) -> None:
         """Count a broken rule, and keep it while there are few."""
-        self.broken[finding.rule] += 1
+        self.broken[finding.rule] = self.broken.get(finding.rule, 0) + 1
         if len(self.findings) < _SHOWN:
             self.findings.append(finding)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ def forecast_lines(forecast: Forecast) -> list[str]:
         f"tokens     {estimate.input_tokens:,} input, "
         f"{estimate.output_tokens:,} output",
         f"cost       {_cost(forecast)}",
-        f"time       {estimate.hours:.2f} hours",
+        f"time       {_duration(estimate.hours)}",
     ]
 
 
@@ -45,7 +47,7 @@ def result_lines(result: Result) -> list[str]:
         return [f"{result.corpus}: nothing published: {result.reason}"]
     lines = [
         f"{result.corpus}: {_many(counts.documents - counts.failed, 'document')}, "
-        f"{_many(sum(counts.chunks.values()), 'chunk')} in {result.path}"
+        f"{_many(sum(counts.chunks.values()), 'chunk')} in {_near(result.path)}"
     ]
     if counts.failed:
         lines.append(f"failed     {_many(counts.failed, 'document')}")
@@ -85,6 +87,18 @@ def _cost(forecast: Forecast) -> str:
     if forecast.provider == _REPLAY:
         return f"it would have cost {between} with {forecast.model}"
     return f"{between} with {forecast.model}"
+
+
+def _near(path: Path) -> Path:
+    """Give a path from here, where it lies below."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def _duration(hours: float) -> str:
+    if hours >= 1:
+        return f"{hours:.1f} hours"
+    return _many(math.ceil(hours * 60), "minute")
 
 
 def _many(number: int, thing: str) -> str:

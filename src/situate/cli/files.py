@@ -127,7 +127,7 @@ def check(
 def _conclude(report: Report) -> None:
     for message in report.not_checked:
         console.say(message)
-    broken = report.broken.total()
+    broken = sum(report.broken.values())
     hidden = broken - len(report.findings)
     if hidden:
         console.say(f"{hidden:,} more are not shown")

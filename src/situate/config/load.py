@@ -21,6 +21,7 @@ from typing import (
     Any,
     Literal,
     TypeVar,
+    Union,
     get_args,
     get_origin,
     get_type_hints,
@@ -248,7 +249,7 @@ def _alternatives(cls: type, key: str) -> tuple[object, ...]:
     hint = _annotations(cls)[key]
     if get_origin(hint) is Annotated:
         hint = get_args(hint)[0]
-    members = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+    members = get_args(hint) if get_origin(hint) in {Union, UnionType} else (hint,)
     return tuple(member for member in members if member is not NoneType)
 
 

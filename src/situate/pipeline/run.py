@@ -80,7 +80,7 @@ def _result(job: Job, watcher: Watcher) -> Result:
         code = {ConfigError: REFUSED, Locked: LOCKED}.get(type(error), FAILED)
         return Result(
             corpus=job.config.corpus.name,
-            path=job.config.output.path,
+            path=job.config.output.path.resolve(),
             exit_code=code,
             reason=str(error),
             counts=None,
@@ -125,7 +125,7 @@ class _Run:
         reason = self._shortfall(spent)
         return Result(
             corpus=self._config.corpus.name,
-            path=output.path,
+            path=output.path.resolve(),
             exit_code=INCOMPLETE if reason else DONE,
             reason=reason,
             counts=self._tally.counts,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from situate.corpus import Source, path_id
@@ -60,7 +61,7 @@ def chunk_files(
 def _sources(paths: Sequence[Path]) -> Iterable[Source]:
     named: dict[str, Path] = {}
     for path in paths:
-        doc_id = path.name if path.is_absolute() else path_id(path)
+        doc_id = path_id(PurePath(path.name) if path.is_absolute() else path)
         other = named.setdefault(doc_id, path)
         if other is not path:
             message = (

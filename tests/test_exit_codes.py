@@ -1,0 +1,192 @@
+"""What the shell sees: exit codes, streams, and signals of a real process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from situate.check import check
+from situate.output import Output
+from tests.support.chat import chatting
+from tests.support.corpora import LEAVE, Corpus, asking, handbook
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.support.chat import Chat
+
+COMMAND = [sys.executable, "-m", "situate"]
+
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32", reason="signals are another matter there"
+)
+
+
+@pytest.fixture
+def chat() -> Iterator[Chat]:
+    """Serve a chat model that answers every question."""
+    with chatting() as server:
+        yield server
+
+
+def situate(
+    *arguments: str | Path, **variables: str
+) -> subprocess.CompletedProcess[bytes]:
+    """Run the command as a shell would."""
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        capture_output=True,
+        check=False,
+        env=os.environ | variables,
+        timeout=60,
+    )
+
+
+def test_done_is_0(tmp_path: Path) -> None:
+    """Every document was read, nothing was skipped."""
+    result = situate("run", handbook(tmp_path).config)
+
+    assert (result.returncode, result.stdout) == (0, b"")
+
+
+def test_nothing_published_is_1(tmp_path: Path) -> None:
+    """A glob that matches nothing."""
+    corpus = handbook(tmp_path, corpus={"documents": ["none/*.md"]})
+
+    result = situate("run", corpus.config)
+
+    assert result.returncode == 1
+    assert b"glob 'none/*.md' matches nothing" in result.stderr
+    assert b"Traceback" not in result.stderr
+
+
+def test_a_mistake_of_usage_or_config_is_2(tmp_path: Path) -> None:
+    """Told in words, without a traceback."""
+    corpus = handbook(tmp_path, chunking={"max_token": 5})
+
+    config = situate("run", corpus.config)
+    usage = situate("run", "--nonsense")
+
+    assert (config.returncode, usage.returncode) == (2, 2)
+    assert b"nearest: chunking.max_tokens" in config.stderr
+    assert b"Traceback" not in config.stderr + usage.stderr
+
+
+def test_published_but_incomplete_is_3(tmp_path: Path) -> None:
+    """Too many documents failed."""
+    corpus = handbook(tmp_path)
+    corpus.document("bad.md", b"%PDF-1.7 ...")
+
+    result = situate("run", corpus.config)
+
+    assert result.returncode == 3
+    assert corpus.chunks.exists()
+
+
+def test_locked_is_4(tmp_path: Path) -> None:
+    """Another run writes the same output."""
+    corpus = handbook(tmp_path)
+
+    with Output(corpus.chunks):
+        result = situate("run", corpus.config)
+
+    assert result.returncode == 4
+    assert b"is being written by another run" in result.stderr
+
+
+def test_interrupted_is_130_and_publishes_nothing(tmp_path: Path, chat: Chat) -> None:
+    """As after Ctrl-C in a shell; answers that came are kept."""
+    asked = threading.Event()
+    chat.before = lambda: (asked.set(), time.sleep(0.3))[1]
+    corpus = handbook(tmp_path, enrichment=asking(chat.address))
+
+    with subprocess.Popen(
+        [*COMMAND, "run", str(corpus.config)], stderr=subprocess.PIPE
+    ) as process:
+        assert asked.wait(30)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=30)
+
+    assert process.returncode == 130
+    assert b"Traceback" not in told
+    assert {path.name for path in corpus.chunks.parent.iterdir()} <= {
+        ".handbook.lock",
+        "handbook.ledger.jsonl",
+    }
+
+
+def test_a_killed_run_is_finished_by_the_next(tmp_path: Path, chat: Chat) -> None:
+    """No answer is paid for twice, and the output is that of a calm run."""
+    calm = many(tmp_path / "calm", chat)
+    killed = many(tmp_path / "killed", chat)
+    assert calm.run().exit_code == 0
+    distinct = len(chat.bodies)
+    chat.bodies.clear()
+    reached = threading.Event()
+
+    def count() -> None:
+        if len(chat.bodies) >= 10:
+            reached.set()
+        time.sleep(0.05)
+
+    chat.before = count
+    with subprocess.Popen(
+        [*COMMAND, "run", str(killed.config)], stderr=subprocess.DEVNULL
+    ) as process:
+        assert reached.wait(30)
+        process.kill()
+    chat.before = lambda: None
+    last = situate("run", killed.config)
+
+    assert last.returncode == 0
+    assert killed.chunks.read_bytes() == calm.chunks.read_bytes()
+    assert distinct <= len(chat.bodies) <= distinct + 4
+    assert check(killed.chunks).findings == []
+
+
+def many(folder: Path, chat: Chat) -> Corpus:
+    """Write a corpus that takes a while, four requests at a time."""
+    corpus = handbook(folder, enrichment=asking(chat.address, concurrency=4))
+    for number in range(40):
+        corpus.document(f"n{number:02}.md", f"# Rule {number}\n\n{LEAVE[-150:]}\n")
+    return corpus
+
+
+def test_a_reader_that_leaves_is_no_accident(tmp_path: Path) -> None:
+    """`situate chunk | head` prints no traceback."""
+    path = tmp_path / "long.md"
+    path.write_text("# Long\n\n" + "One more sentence for the pipe. " * 20_000, "utf-8")
+
+    with subprocess.Popen(
+        [*COMMAND, "chunk", str(path), "--max-tokens", "64"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        told = process.stderr.read()
+        process.wait(30)
+
+    assert told == b""
+    assert process.returncode == 1
+
+
+def test_stdout_is_utf_8_wherever_it_goes(tmp_path: Path) -> None:
+    """Records are the same bytes under any locale."""
+    path = tmp_path / "a.md"
+    path.write_text("# Prüfung\n\nÄpfel und 🍎.\n", "utf-8")
+
+    result = situate("chunk", path, PYTHONIOENCODING="ascii", LC_ALL="C")
+
+    assert result.returncode == 0
+    assert "Äpfel und 🍎." in result.stdout.decode("utf-8")
