@@ -59,6 +59,16 @@ def _only_loopback(event: str, arguments: tuple[object, ...]) -> None:
 sys.addaudithook(_only_loopback)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let a campaign kill more often than the suite has time for."""
+    parser.addoption(
+        "--kills",
+        type=int,
+        default=3,
+        help="how often test_crash.py kills a run (default: 3)",
+    )
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _no_settings_from_outside() -> Iterator[None]:
     """Keep keys, proxies and settings of the machine out of every test."""

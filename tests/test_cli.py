@@ -269,6 +269,28 @@ def test_plan_prices_a_model(tmp_path: Path) -> None:
     )
 
 
+def test_plan_needs_no_key_and_no_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """E2: the price is told before anybody has a key or has set a limit."""
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    priced = {
+        "enabled": True,
+        "provider": "anthropic",
+        "model": "claude-haiku-5-5",
+        "prompt": "findable-v1",
+    }
+    corpus = handbook(tmp_path, enrichment=priced)
+
+    planned = situate("plan", corpus.config)
+    ran = situate("run", corpus.config)
+
+    assert planned.exit_code == 0
+    assert "$" in planned.stdout
+    assert ran.exit_code == 2
+    assert "enrichment.max_usd is required" in ran.stderr
+
+
 def test_plan_where_enrichment_is_off_says_so(tmp_path: Path) -> None:
     """There is nothing to send."""
     result = situate("plan", handbook(tmp_path).config)

@@ -56,7 +56,7 @@ def test_a_missing_key_is_found_before_any_work(
     monkeypatch.delenv(vendor.variable)
 
     with pytest.raises(AuthenticationFailed, match=f"set {vendor.variable}, or"):
-        opened(vendor.name)
+        opened(vendor.name).check()
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_a_key_file_without_a_key_is_found_before_any_work(
     monkeypatch.setenv(f"{vendor.variable}_FILE", str(mounted))
 
     with pytest.raises(AuthenticationFailed, match=words):
-        opened(vendor.name)
+        opened(vendor.name).check()
 
 
 @pytest.mark.parametrize("key", ["sk-one\nsk-two", "sk one", "sk-\u00e4", "sk-\x00"])
@@ -92,7 +92,7 @@ def test_a_key_that_is_none_is_named_by_its_variable_only(
     monkeypatch.setenv(f"{vendor.variable}_FILE", str(tmp_path / "key"))
 
     with pytest.raises(AuthenticationFailed, match=vendor.variable) as caught:
-        opened(vendor.name)
+        opened(vendor.name).check()
 
     assert "sk" not in str(caught.value)
 

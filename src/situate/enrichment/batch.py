@@ -53,7 +53,7 @@ class _Import:
 
 def custom_id(request: PlannedRequest) -> str:
     """Name a request in files: the key its reply will be stored under."""
-    if request.provider == REPLAY:
+    if request.provider.name == REPLAY:
         return cassette_key(request.body)
     return request.reply_key
 

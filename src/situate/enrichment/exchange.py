@@ -92,6 +92,13 @@ class Provider(Protocol):
     def render(self, rendered: Rendered, parameters: Parameters) -> Body:
         """Give the body of the request that asks this. Pure."""
 
+    def check(self) -> None:
+        """Find out, without asking, whether the provider can be asked.
+
+        Raises:
+            AuthenticationFailed: its key is missing or is none.
+        """
+
     async def send(self, body: Body) -> str:
         """Send the body once and give the raw JSON reply.
 

@@ -11,7 +11,7 @@ import hashlib
 import json
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -73,18 +73,23 @@ class PlannedRequest:
     """What the answer depends on, however it is asked for."""
     rendered: Rendered
     parameters: Parameters
-    body: Body
-    provider: str
-    endpoint: str
+    provider: Provider = field(compare=False, repr=False)
     input_tokens: int
     """Estimated; a few percent off the provider's own count."""
     output_tokens: int
     """Estimated for one sentence; `parameters` bounds it."""
 
     @property
+    def body(self) -> Body:
+        """The body to send, rendered anew: it may hold the whole document."""
+        return self.provider.render(self.rendered, self.parameters)
+
+    @property
     def reply_key(self) -> str:
         """The key its raw reply is stored under; hashes the whole body."""
-        return reply_key(self.body, provider=self.provider, endpoint=self.endpoint)
+        return reply_key(
+            self.body, provider=self.provider.name, endpoint=self.provider.endpoint
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,38 +161,36 @@ def plan(  # noqa: PLR0913 - each is one thing a request is made of
         + counter.count(title + doc_type)
         + sum(chunk.token_count for _, chunk in wanted)
     )
-    same_for_all: JsonValue = {
-        "schema": _SCHEMA,
-        "prompt": prompt.hash,
-        "provider": provider.name,
-        "endpoint": provider.endpoint,
-        "model": settings.model,
-        "parameters": _beside_the_prompt(provider, parameters),
-        "statement_max_tokens": settings.statement_max_tokens,
-        "window": digest(text),
-        "title": title,
-        "doc_type": doc_type,
-    }
-    shared_key = digest(canonical(same_for_all))
+    shared_key = digest(
+        canonical(
+            {
+                "schema": _SCHEMA,
+                "prompt": prompt.hash,
+                "provider": provider.name,
+                "endpoint": provider.endpoint,
+                "model": settings.model,
+                "parameters": _beside_the_prompt(provider, parameters),
+                "window": digest(text),
+                "title": title,
+                "doc_type": doc_type,
+            }
+        )
+    )
     seen: Counter[tuple[str, str]] = Counter()
     requests = []
     for index, chunk in wanted:
         identity = (chunk.breadcrumb_line, chunk.text)
-        rendered = Rendered(
-            system=prompt.system,
-            document=shown,
-            chunk=prompt.render_chunk(chunk.text, breadcrumb=chunk.breadcrumb_line),
-        )
+        shown_chunk = prompt.render_chunk(chunk.text, breadcrumb=chunk.breadcrumb_line)
         requests.append(
             PlannedRequest(
                 index=index,
                 chunk_id=chunk.chunk_id,
                 chunk_key=_chunk_key(shared_key, *identity, occurrence=seen[identity]),
-                rendered=rendered,
+                rendered=Rendered(
+                    system=prompt.system, document=shown, chunk=shown_chunk
+                ),
                 parameters=parameters,
-                body=provider.render(rendered, parameters),
-                provider=provider.name,
-                endpoint=provider.endpoint,
+                provider=provider,
                 input_tokens=shared_tokens
                 + counter.count(chunk.breadcrumb_line)
                 + chunk.token_count,

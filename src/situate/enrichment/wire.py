@@ -178,6 +178,8 @@ class Wire:
         )
         self._dropped: frozenset[str] = frozenset()
         self._flights: dict[str, asyncio.Future[Answer]] = {}
+        # A body may hold a whole document: no more are rendered than can be sent.
+        self._bodies = asyncio.Semaphore(settings.concurrency)
         self._reached = False
         # Keeps requests apart until the provider has answered one: a wrong key
         # is found once, and not by everybody.
@@ -195,16 +197,17 @@ class Wire:
             TransientError: it failed on every attempt.
             ProviderUnusable: it was the first request, and none can succeed.
         """
-        while True:
-            dropped = self._dropped
-            parameters = replace(question.parameters, dropped=dropped)
-            body = self._provider.render(question.rendered, parameters)
-            try:
-                return await self._ask_once(body, question)
-            except UnsupportedParameter as error:
-                if error.parameter in dropped or error.parameter not in body:
-                    raise
-                self._dropped |= {error.parameter}
+        async with self._bodies:
+            while True:
+                dropped = self._dropped
+                parameters = replace(question.parameters, dropped=dropped)
+                body = self._provider.render(question.rendered, parameters)
+                try:
+                    return await self._ask_once(body, question)
+                except UnsupportedParameter as error:
+                    if error.parameter in dropped or error.parameter not in body:
+                        raise
+                    self._dropped |= {error.parameter}
 
     def stored(self, key: str) -> Reply | None:
         """Give a reply that is at hand; one that cannot be read is not.

@@ -45,18 +45,15 @@ class Asking:
         """Give what a config says; None where enrichment is off.
 
         Raises:
-            ConfigError: the prompt or the limits on spending cannot be used.
-            AuthenticationFailed: the provider's key is missing.
+            ConfigError: the prompt or a setting of the provider cannot be used.
         """
         if not config.enrichment.enabled:
             return None
         settings = _settings(config.enrichment)
-        facts = load_models().facts(settings.provider, settings.model)
-        check_limits(settings, facts)
         return cls(
             settings=settings,
             prompt=load_prompt(settings.prompt),
-            facts=facts,
+            facts=load_models().facts(settings.provider, settings.model),
             provider=open_provider(
                 settings.provider,
                 model=settings.model,
@@ -67,6 +64,16 @@ class Asking:
             ),
             cache_directory=config.cache.directory,
         )
+
+    def check(self) -> None:
+        """Find out, before any work, whether asking may begin.
+
+        Raises:
+            ConfigError: the limits on spending do not fit the model.
+            AuthenticationFailed: the provider's key is missing.
+        """
+        check_limits(self.settings, self.facts)
+        self.provider.check()
 
     def plan(self, document: Prepared, preparer: Preparer) -> DocumentPlan:
         """Give the requests of one document."""
@@ -186,7 +193,6 @@ def forecasts(configs: Sequence[Config], watcher: Watcher) -> tuple[Forecast, ..
 
     Raises:
         ConfigError: something in a config cannot be used.
-        AuthenticationFailed: a provider's key is missing.
         SituateError: a glob matches nothing, or two documents have one id.
     """
     found = tuple(job.forecast(job.sources(), watcher) for job in ready(configs))
@@ -200,8 +206,7 @@ def ready(configs: Sequence[Config]) -> tuple[Job, ...]:
     """Make the jobs of a run, or find out what is wrong before any work.
 
     Raises:
-        ConfigError: a tokenizer, prompt, cassette or limit cannot be used.
-        AuthenticationFailed: a provider's key is missing.
+        ConfigError: a tokenizer, prompt or cassette cannot be used.
     """
     excluded = frozenset(
         path.resolve()

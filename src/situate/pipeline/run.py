@@ -70,7 +70,11 @@ def run(configs: Sequence[Config], watcher: Watcher) -> tuple[Result, ...]:
         ConfigError: something in a config cannot be used; nothing has been done.
         AuthenticationFailed: a provider's key is missing; nothing has been done.
     """
-    return tuple(_result(job, watcher) for job in ready(configs))
+    jobs = ready(configs)
+    for job in jobs:
+        if job.asking is not None:
+            job.asking.check()
+    return tuple(_result(job, watcher) for job in jobs)
 
 
 def _result(job: Job, watcher: Watcher) -> Result:

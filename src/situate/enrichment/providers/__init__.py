@@ -26,7 +26,7 @@ def open_provider(  # noqa: PLR0913 - the settings that config has for a provide
     timeout_seconds: float,
     replay: Path | None,
 ) -> Provider:
-    """Give the provider that config names, ready to be asked.
+    """Give the provider that config names; its `check` says if it can be asked.
 
     Nothing is sent and no SDK is loaded. `replay` is the file or folder of
     recorded replies, None the one that ships with situate; only the provider
@@ -34,7 +34,6 @@ def open_provider(  # noqa: PLR0913 - the settings that config has for a provide
 
     Raises:
         ConfigError: the name is unknown, or a setting cannot be used.
-        AuthenticationFailed: the provider's key is missing or is none.
     """
     match name:
         case "anthropic":

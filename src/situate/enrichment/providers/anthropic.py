@@ -41,11 +41,11 @@ class AnthropicProvider:
     names it in cache keys, by default the address. `transport` replaces the
     network, as in httpx2.
 
+    The key comes from ANTHROPIC_API_KEY, or from the file that ANTHROPIC_API_KEY_FILE
+    names; a `base_url` needs none.
+
     Raises:
         ConfigError: `base_url` is no address.
-        AuthenticationFailed: ANTHROPIC_API_KEY, or the file that
-            ANTHROPIC_API_KEY_FILE names, is missing or holds no key. A
-            `base_url` needs none.
     """
 
     name = _VENDOR.name
@@ -102,6 +102,14 @@ class AnthropicProvider:
             if key not in parameters.dropped
         )
         return body
+
+    def check(self) -> None:
+        """Find out, without asking, whether the provider can be asked.
+
+        Raises:
+            AuthenticationFailed: its key is missing or is none.
+        """
+        self._connection.check()
 
     async def send(self, body: Body) -> str:
         """Send the body once and give the raw JSON reply.
@@ -173,6 +181,7 @@ class AnthropicProvider:
         import anthropic  # noqa: PLC0415 - takes seconds, and only asking needs it
 
         connection = self._connection
+        connection.check()
         return anthropic.AsyncAnthropic(
             api_key=connection.key,
             base_url=connection.base_url,

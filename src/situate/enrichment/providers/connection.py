@@ -56,8 +56,19 @@ class Connection:
     endpoint: str
     """Who answers, in cache keys and messages."""
     key: str = field(repr=False)
+    """Empty when there is none; `no_key` then says why."""
     timeout_seconds: float
     """For one request from its start to the last byte of its reply."""
+    no_key: str | None = None
+
+    def check(self) -> None:
+        """Find out whether there is a key to ask with.
+
+        Raises:
+            AuthenticationFailed: there is no key, or it is no key.
+        """
+        if self.no_key is not None:
+            raise AuthenticationFailed(self.no_key)
 
     def client_options(
         self, transport: httpx2.AsyncBaseTransport | None
@@ -94,26 +105,32 @@ def connect(
 ) -> Connection:
     """Settle address and key before any work is done.
 
-    A server of one's own (`base_url`) needs no key; a vendor does.
+    A server of one's own (`base_url`) needs no key; a vendor does, but only to be
+    asked: a plan can be made without.
 
     Raises:
         ConfigError: `base_url` is not a plain http(s) address.
-        AuthenticationFailed: there is no key, or it is no key.
     """
     address = vendor.base_url if base_url is None else _checked(base_url)
-    key = _read_key(vendor.variable)
-    if key is None and base_url is None:
-        message = (
+    key, no_key = "", None
+    try:
+        key = _read_key(vendor.variable)
+    except AuthenticationFailed as error:
+        no_key = str(error)
+    if not key and base_url is not None:
+        key = _NO_KEY
+    elif not key:
+        no_key = no_key or (
             f"{vendor.name} needs a key: set {vendor.variable}, or "
             f"{vendor.variable}_FILE to the file that holds it"
         )
-        raise AuthenticationFailed(message)
     return Connection(
         vendor=vendor,
         base_url=address,
         endpoint=endpoint or address,
-        key=key or _NO_KEY,
+        key=key,
         timeout_seconds=timeout_seconds,
+        no_key=no_key,
     )
 
 
@@ -147,7 +164,7 @@ def _checked(base_url: str) -> str:
     return base_url.rstrip("/")
 
 
-def _read_key(variable: str) -> str | None:
+def _read_key(variable: str) -> str:
     key = os.environ.get(variable, "").strip()
     mounted = os.environ.get(f"{variable}_FILE", "").strip()
     if not key and mounted:
@@ -162,4 +179,4 @@ def _read_key(variable: str) -> str | None:
     if not (key.isascii() and key.isprintable()) or " " in key:
         message = f"{variable} holds characters no key has"
         raise AuthenticationFailed(message)
-    return key or None
+    return key

@@ -254,6 +254,7 @@ def _message(connection: Connection, status: int, answer: _Answer) -> str:
 
 def _one_line(words: str, connection: Connection) -> str:
     """Cut a server's words to a short printable line without the key."""
-    words = words.replace(connection.key, "[key]")
+    if connection.key:
+        words = words.replace(connection.key, "[key]")
     line = " ".join("".join(c if c.isprintable() else " " for c in words).split())
     return line if len(line) <= _WORDS_SHOWN else f"{line[:_WORDS_SHOWN]}..."

@@ -45,11 +45,11 @@ class OpenAIProvider:
     None is OpenAI itself. `endpoint` names it in cache keys, by default the
     address. `transport` replaces the network, as in httpx2.
 
+    The key comes from OPENAI_API_KEY, or from the file that OPENAI_API_KEY_FILE
+    names; a `base_url` needs none.
+
     Raises:
         ConfigError: `base_url` is no address.
-        AuthenticationFailed: OPENAI_API_KEY, or the file that
-            OPENAI_API_KEY_FILE names, is missing or holds no key. A `base_url`
-            needs none.
     """
 
     name = _VENDOR.name
@@ -104,6 +104,14 @@ class OpenAIProvider:
             "messages": messages,
             **{key: value for key, value in optional.items() if key not in dropped},
         }
+
+    def check(self) -> None:
+        """Find out, without asking, whether the provider can be asked.
+
+        Raises:
+            AuthenticationFailed: its key is missing or is none.
+        """
+        self._connection.check()
 
     async def send(self, body: Body) -> str:
         """Send the body once and give the raw JSON reply.
@@ -187,6 +195,7 @@ class OpenAIProvider:
         import openai  # noqa: PLC0415 - takes a second, and only asking needs it
 
         connection = self._connection
+        connection.check()
         return openai.AsyncOpenAI(
             api_key=connection.key,
             base_url=connection.base_url,
