@@ -161,23 +161,36 @@ class Builder:
         limit = self.container_max_tokens
         if index and sum(unit.joined for unit in units) <= limit:
             return GAP.join(unit.text for unit in units), tokens_of(units, self.measure)
-        texts = [unit.text for unit in self.places[index].own]
+        sized = [(unit.text, unit.joined) for unit in self.places[index].own]
         if not index:
-            texts = [self.title or "", _opening(units)]
-        texts.append("\n".join(self._outline(index)))
-        return self._cut(GAP.join(text for text in texts if text))
+            first = _opening(units)
+            sized = [(first.text, first.joined)]
+            if self.title:
+                sized.insert(0, (self.title, self.measure.joined(self.title)))
+        if outline := "\n".join(self._outline(index)):
+            sized.append((outline, self.measure.joined(outline)))
+        return self._filled(sized)
 
-    def _cut(self, text: str) -> tuple[str, int]:
-        """Cut a container's text to its limit, without looking far behind it."""
-        limit = self.container_max_tokens
-        near = text[: limit * _LONGEST_TOKEN]
-        tokens = self.measure.count(near)
-        room = limit
-        while tokens > limit:
-            near = split(near, self.measure, limit=max(1, room))[0].text
-            tokens = self.measure.count(near)
-            room -= 1 + room // 50
-        return near, tokens
+    def _filled(self, sized: Sequence[tuple[str, int]]) -> tuple[str, int]:
+        """Join texts up to the limit of containers; the last one may be cut."""
+        room = self.container_max_tokens
+        kept: list[str] = []
+        for text, joined in sized:
+            if joined > room:
+                # Below a few tokens there is nothing worth cutting for.
+                near = text[: room * _LONGEST_TOKEN] if room > len(GAP) else ""
+                kept.extend(
+                    cut.text for cut in split(near, self.measure, limit=room)[:1]
+                )
+                break
+            kept.append(text)
+            room -= joined
+        whole = GAP.join(kept)
+        tokens = self.measure.count(whole)
+        while tokens > self.container_max_tokens:
+            whole = whole.rpartition(" ")[0] or whole[: len(whole) // 2]
+            tokens = self.measure.count(whole)
+        return whole, tokens
 
     def _outline(self, index: int) -> Iterator[str]:
         """List the headings below a section, while they may fit."""
@@ -247,8 +260,7 @@ class Builder:
         return line
 
 
-def _opening(units: Sequence[Unit]) -> str:
+def _opening(units: Sequence[Unit]) -> Unit:
     """Give a document's first paragraph, else its first block."""
     paragraphs = (unit for unit in units if unit.block.kind == "paragraph")
-    first = next(paragraphs, units[0])
-    return first.text
+    return next(paragraphs, units[0])

@@ -3,14 +3,19 @@
 Blocks stand in a chunk with a blank line between them, so a block is measured
 together with the blank line after it; only the last block of a chunk needs the
 count of its text alone. Where the tokenizer splits at line starts that differs
-in the last word only, and nothing is tokenized a second time.
+in the last few characters only, and nothing is tokenized a second time.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import regex
+
+from situate.model import Items, Quote
+
 if TYPE_CHECKING:
+    from situate.model import Block, Item
     from situate.tokens import TokenCounter
 
 GAP = "\n\n"
@@ -19,15 +24,20 @@ GAP = "\n\n"
 # A blank line is one or two tokens in every tokenizer measured; a text without
 # it is at most this much smaller than with it.
 _GAP_TOKENS = 2
+_MARKER_TOKENS = 2
+
+# A line break joins the punctuation before it, and never a letter or digit.
+_TAIL = regex.compile(r"[\p{L}\p{N}]\Z| ?[^\s\p{L}\p{N}]{1,64}\Z")
 
 
 class Measure:
-    """Counts of texts as they stand in a chunk."""
+    """Counts of texts as they stand in a chunk; one for each document."""
 
     def __init__(self, counter: TokenCounter) -> None:
         self.counter = counter
         self.exact_sums = counter.splits_at_lines
         self._words: dict[str, int] = {}
+        self._sizes: dict[int, int] = {}
 
     def count(self, text: str) -> int:
         """Give the tokens of a text on its own."""
@@ -39,10 +49,17 @@ class Measure:
 
     def alone(self, text: str, joined: int) -> int:
         """Give the tokens of a text from its count with the blank line."""
-        if not self.exact_sums:
+        tail = _TAIL.search(text, max(0, len(text) - 66)) if self.exact_sums else None
+        if tail is None:
             return self.counter.count(text)
-        tail = _last_word(text)
-        return joined - self.counter.count(tail + GAP) + self.counter.count(tail)
+        return joined - self.word(tail.group() + GAP) + self.word(tail.group())
+
+    def with_gap(self, line: str, used: int) -> int:
+        """Turn a sum over lines, up to this one, into what `joined` would give."""
+        tail = _TAIL.search(line, max(0, len(line) - 66))
+        if tail is None:
+            return used - self.count(line + "\n") + self.joined(line)
+        return used - self.word(tail.group() + "\n") + self.word(tail.group() + GAP)
 
     def fits(self, text: str, joined: int, room: int) -> bool:
         """Tell whether a text fits as the last one into `room` tokens."""
@@ -57,10 +74,28 @@ class Measure:
             found = self._words[text] = self.counter.count(text)
         return found
 
+    def size(self, block: Block) -> int:
+        """Estimate a block with the blank line after it from the texts inside.
 
-def _last_word(text: str) -> str:
-    """Give the last word with the space before it, where a token begins for sure."""
-    at = text.rfind(" ", text.rfind("\n") + 1)
-    if 0 < at < len(text) - 1 and not text[at - 1].isspace():
-        return text[at:]
-    return text[text.rfind("\n") + 1 :]
+        However deep they are nested, those are counted once.
+        """
+        found = self._sizes.get(id(block))
+        if found is None:
+            match block.content:
+                case Items(items=items):
+                    found = sum(self.item_size(item) for item in items)
+                case Quote(blocks=blocks):
+                    found = sum(self.size(inner) for inner in blocks)
+                case _:
+                    found = self.joined(block.text)
+            self._sizes[id(block)] = found
+        return found
+
+    def item_size(self, item: Item) -> int:
+        """Estimate an item of a list; exact where it is plain text."""
+        if item.blocks:
+            return _MARKER_TOKENS + sum(self.size(block) for block in item.blocks)
+        found = self._sizes.get(id(item))
+        if found is None:
+            found = self._sizes[id(item)] = self.counter.count(item.text + "\n")
+        return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from situate.chunking.introductions import is_caption, is_lead_in, repeated
 from situate.chunking.measure import GAP, Measure
@@ -88,10 +88,19 @@ def tokens_of(units: Sequence[Unit], measure: Measure) -> int:
 
 
 def pack(
-    units: Sequence[Unit], measure: Measure, *, limit: int, language: str | None
+    units: Sequence[Unit],
+    measure: Measure,
+    *,
+    limit: int,
+    language: str | None,
+    sums: Literal["counts", "estimates"] = "counts",
 ) -> list[list[Unit]]:
-    """Pack the blocks of a section, in order, into chunks of at most `limit` tokens."""
-    packer = _Packer(measure, limit, language)
+    """Pack the blocks of a section, in order, into chunks of at most `limit` tokens.
+
+    With estimates, as they serve inside a block that is cut, nothing is counted
+    again; who joins what comes out counts it.
+    """
+    packer = _Packer(measure, limit, language, sums)
     for group in _groups(units, measure, limit, language):
         packer.add(group)
     return packer.finish()
@@ -104,6 +113,7 @@ class _Packer:
     measure: Measure
     limit: int
     language: str | None
+    sums: Literal["counts", "estimates"]
     chunks: list[list[Unit]] = field(default_factory=list)
     open: list[Unit] = field(default_factory=list)
     used: int = 0
@@ -173,25 +183,48 @@ class _Packer:
     ) -> list[Unit]:
         """Cut a block and put what is repeated around its pieces."""
         block = group.unit.block
-        pieces = _tiled(block, self.measure, room, self.language)
-        last = len(pieces) - 1
-        units = [
-            _piece_unit(
-                block,
-                piece,
-                before if number and not piece.bare else [],
-                after if number < last and not piece.bare else [],
-                self.measure,
+        while True:
+            pieces = list(
+                tiled(_cut(block, self.measure, room, self.language), block.part_count)
             )
-            for number, piece in enumerate(pieces)
-        ]
-        # Sums over words may be a little low: cut again with less room.
-        if room.rest > SMALLEST_LAST_CHUNK and not all(map(self._fits, units)):
-            less = room.less(1 + room.rest // 50)
-            return self._pieces(group, less, before, after)
-        return units
+            last = len(pieces) - 1
+            units = [
+                self._unit(
+                    block,
+                    piece,
+                    before if number and not piece.bare else [],
+                    after if number < last and not piece.bare else [],
+                )
+                for number, piece in enumerate(pieces)
+            ]
+            if room.rest <= SMALLEST_LAST_CHUNK or all(map(self._fits, units)):
+                return units
+            # Sums over words may be a little low: cut again with less room.
+            room = room.less(1 + room.rest // 50)
+
+    def _unit(
+        self, block: Block, piece: Piece, before: Sequence[str], after: Sequence[str]
+    ) -> Unit:
+        text = GAP.join([*before, piece.text, *after])
+        if self.sums == "estimates" or (piece.exact and self.measure.exact_sums):
+            repeats = [*before, *after]
+            joined = piece.joined + sum(
+                self.measure.word(given + GAP) for given in repeats
+            )
+        else:
+            joined = self.measure.joined(text)
+        return Unit(
+            block=block,
+            text=text,
+            joined=joined,
+            parts=piece.parts,
+            span=piece.span,
+            forced=piece.forced,
+        )
 
     def _fits(self, unit: Unit) -> bool:
+        if self.sums == "estimates":
+            return True
         return self.measure.fits(unit.text, unit.joined, self.limit)
 
     def _place_all(self, units: Sequence[Unit]) -> None:
@@ -222,12 +255,6 @@ class _Packer:
             self.chunks[-2:] = [before[:at], moved]
 
 
-def _tiled(
-    block: Block, measure: Measure, room: Room, language: str | None
-) -> list[Piece]:
-    return list(tiled(_cut(block, measure, room, language), block.part_count))
-
-
 def _cut(
     block: Block, measure: Measure, room: Room, language: str | None
 ) -> Iterator[Piece]:
@@ -256,27 +283,33 @@ def _cut_items(
         if item is None:
             yield piece
             continue
-        texts = _cut_item_text(item, measure, room.rest, language)
-        for text in texts:
+        texts = list(_cut_item(item, measure, room.rest, language))
+        for text, joined in texts:
             yield replace(
-                piece, text=text, joined=None, forced=len(texts) > 1, bare=False
+                piece,
+                text=text,
+                joined=joined,
+                exact=False,
+                forced=len(texts) > 1,
+                bare=False,
             )
 
 
-def _cut_item_text(
+def _cut_item(
     item: Item, measure: Measure, limit: int, language: str | None
-) -> list[str]:
+) -> Iterator[tuple[str, int]]:
     """Cut one item at its own blocks; its marker stays with the first."""
     if not item.blocks:
-        stretches = split(item.text, measure, limit=limit, language=language)
-        return [stretch.text for stretch in stretches]
+        for stretch in split(item.text, measure, limit=limit, language=language):
+            yield stretch.text, stretch.tokens + 1
+        return
     found = _MARKER.match(item.text)
     marker = found.group().lstrip() if found else ""
-    inner = limit - measure.word(marker)
-    units = [unit_of(block, measure) for block in item.blocks]
-    chunks = pack(units, measure, limit=inner, language=language)
-    texts = [GAP.join(unit.text for unit in chunk) for chunk in chunks]
-    return [marker + texts[0], *texts[1:]]
+    beside = measure.word(marker)
+    for chunk in _pack_inside(item.blocks, measure, limit - beside, language):
+        joined = beside + sum(unit.joined for unit in chunk)
+        yield marker + GAP.join(unit.text for unit in chunk), joined
+        marker = ""
 
 
 def _cut_quote(
@@ -284,17 +317,27 @@ def _cut_quote(
 ) -> Iterator[Piece]:
     """Cut a quotation between its blocks."""
     numbers = {id(block): number for number, block in enumerate(quote.blocks)}
-    units = [unit_of(block, measure) for block in quote.blocks]
-    chunks = pack(units, measure, limit=room.rest, language=language)
-    for chunk in chunks:
+    for chunk in _pack_inside(quote.blocks, measure, room.rest, language):
         first, last = numbers[id(chunk[0].block)], numbers[id(chunk[-1].block)]
         starts, ends = chunk[0].span, chunk[-1].span
         yield Piece(
             text=GAP.join(unit.text for unit in chunk),
             parts=(first, last + 1),
+            joined=sum(unit.joined for unit in chunk),
             span=(starts[0], ends[1]) if starts and ends else None,
             forced=any(unit.parts is not None for unit in chunk),
         )
+
+
+def _pack_inside(
+    blocks: Sequence[Block], measure: Measure, limit: int, language: str | None
+) -> list[list[Unit]]:
+    """Pack the blocks of an item or quotation by what is known of their sizes."""
+    units = [
+        Unit(block=block, text=block.text, joined=measure.size(block), span=block.span)
+        for block in blocks
+    ]
+    return pack(units, measure, limit=limit, language=language, sums="estimates")
 
 
 def _header_tokens(block: Block, measure: Measure) -> int:
@@ -302,29 +345,6 @@ def _header_tokens(block: Block, measure: Measure) -> int:
         return 0
     lines = [row.text for row in block.content.header]
     return measure.count("\n".join([*lines, block.content.delimiter]) + "\n")
-
-
-def _piece_unit(
-    block: Block,
-    piece: Piece,
-    before: Sequence[str],
-    after: Sequence[str],
-    measure: Measure,
-) -> Unit:
-    text = GAP.join([*before, piece.text, *after])
-    if piece.joined is None or not measure.exact_sums:
-        joined = measure.joined(text)
-    else:
-        repeats = [*before, *after]
-        joined = piece.joined + sum(measure.word(given + GAP) for given in repeats)
-    return Unit(
-        block=block,
-        text=text,
-        joined=joined,
-        parts=piece.parts,
-        span=piece.span,
-        forced=piece.forced,
-    )
 
 
 def _groups(

@@ -27,8 +27,10 @@ class Piece:
     text: str
     parts: Span
     """Which parts of the block it holds, half-open."""
-    joined: int | None = None
-    """Tokens of the text and the blank line after it, where sums tell."""
+    joined: int
+    """Tokens of the text and the blank line after it."""
+    exact: bool = False
+    """True when `joined` is no estimate."""
     span: Span | None = None
     forced: bool = False
     """True when it holds a part that had to be cut inside."""
@@ -76,6 +78,7 @@ def cut_text(
         yield Piece(
             text=stretch.text,
             parts=(0, 1),
+            joined=stretch.tokens + 1,
             span=_inside(block, stretch.span),
             forced=len(stretches) > 1,
         )
@@ -102,8 +105,13 @@ def cut_lines(
                 span = (
                     (starts[start] + at[0], starts[start] + at[1]) if starts else None
                 )
-                text = fenced(stretch.text)
-                yield Piece(text=text, parts=(start, end), span=span, forced=True)
+                yield Piece(
+                    text=fenced(stretch.text),
+                    parts=(start, end),
+                    joined=cost + stretch.tokens + 1,
+                    span=span,
+                    forced=True,
+                )
         elif text := _without_blank_ends(lines):
             span = (starts[start], starts[end - 1] + len(lines[-1])) if starts else None
             # Counts of blank lines do not add up.
@@ -113,7 +121,8 @@ def cut_lines(
             yield Piece(
                 text=fenced(text),
                 parts=(start, end),
-                joined=_with_gap(last, used, measure) if known else None,
+                joined=measure.with_gap(last, used),
+                exact=known,
                 span=span,
             )
 
@@ -147,7 +156,8 @@ def cut_rows(table: Table, measure: Measure, room: Room) -> Iterator[Piece]:
         yield Piece(
             text="\n".join(lines),
             parts=(start, end),
-            joined=_with_gap(lines[-1], cost + sum(sizes[start:end]), measure),
+            joined=measure.with_gap(lines[-1], cost + sum(sizes[start:end])),
+            exact=True,
             span=_cover(row.span for row in chosen),
         )
 
@@ -157,7 +167,11 @@ def cut_items(
 ) -> Iterator[tuple[Piece, Item | None]]:
     """Cut a list between items; an item that does not fit the room comes with it."""
     gap = "\n\n" if items.loose else "\n"
-    sizes = [measure.count(item.text + gap) for item in items.items]
+    sizes = [measure.item_size(item) for item in items.items]
+    for at, item in enumerate(items.items):
+        # An estimate is as good as a count where it is far from the limit.
+        if item.blocks and room.rest * 4 <= sizes[at] * 5 <= room.whole * 7:
+            sizes[at] = measure.count(item.text + gap)
     for start, end in _fill([(i, i + 1) for i in range(len(sizes))], sizes, room):
         chosen = items.items[start:end]
         used = sum(sizes[start:end])
@@ -165,16 +179,12 @@ def cut_items(
         piece = Piece(
             text=gap.join(item.text for item in chosen),
             parts=(start, end),
-            joined=used if items.loose else _with_gap(last, used, measure),
+            joined=measure.with_gap(last, used),
+            exact=not (items.loose or any(item.blocks for item in chosen)),
             span=_cover(item.span for item in chosen),
             bare=used > room.rest,
         )
         yield piece, chosen[0] if used > room.whole else None
-
-
-def _with_gap(line: str, used: int, measure: Measure) -> int:
-    """Turn a sum over lines, up to the last one, into what a chunk's text counts."""
-    return used - measure.count(line + "\n") + measure.joined(line)
 
 
 def _fill(
@@ -216,10 +226,11 @@ def _records(
             cells = [*before, *((name, text) for name, text in pairs if text)]
         before = []
         texts = list(_record(cells, measure, limit))
-        for text in texts:
+        for text, used in texts:
             yield Piece(
                 text=text,
                 parts=(index, index + 1),
+                joined=used,
                 span=row.span if row else None,
                 forced=len(texts) > 1,
             )
@@ -227,7 +238,7 @@ def _records(
 
 def _record(
     cells: Iterable[tuple[str, str]], measure: Measure, limit: int
-) -> Iterator[str]:
+) -> Iterator[tuple[str, int]]:
     """Pack the lines of one row; a long value is cut and its column repeated."""
     lines: list[str] = []
     used = 0
@@ -242,12 +253,12 @@ def _record(
         for stretch in split(value or column, measure, limit=room, first=first):
             size = beside + stretch.tokens
             if lines and used + size > limit:
-                yield "\n".join(lines)
+                yield "\n".join(lines), used
                 lines, used = [], 0
             lines.append(label + stretch.text)
             used += size
     if lines:
-        yield "\n".join(lines)
+        yield "\n".join(lines), used
 
 
 def _cut_line(line: str, measure: Measure, limit: int) -> list[Stretch]:

@@ -124,7 +124,7 @@ def split(
 
 def shorten(text: str, measure: Measure, *, limit: int) -> str:
     """Cut a text to `limit` tokens at a word and mark the cut."""
-    if measure.count(text) <= limit:
+    if len(split(text, measure, limit=limit)) <= 1 and measure.count(text) <= limit:
         return text
     room = limit - 1
     while True:

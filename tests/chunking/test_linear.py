@@ -1,0 +1,56 @@
+"""C11: no text is tokenized more than four times, whatever holds it."""
+
+from __future__ import annotations
+
+import pytest
+
+from situate.chunking import Rules, chunk
+from situate.readers import read
+from situate.tokens import load_counter
+
+COUNTER = load_counter("cl100k_base")
+SENTENCES = "The pump ran for a day, then it stopped and was looked at. "
+NESTED = (
+    "- an item\n\n  More of it. " + SENTENCES * 12 + "\n\n  - below " + SENTENCES * 12
+)
+
+SHAPES = {
+    "a paragraph": SENTENCES * 400,
+    "a paragraph without spaces": "本办法适用于公司全部仓库的出入库管理，" * 400,
+    "a word": "QUJDabc1" * 2000,
+    "sections": "".join(f"## S {n}\n\nText {n} of it.\n\n" for n in range(400)),
+    "a table": "| a | b |\n|---|---|\n" + "| row | some value |\n" * 800,
+    "long rows": "| a | b |\n|---|---|\n" + f"| row | {SENTENCES * 20} |\n" * 20,
+    "a list": "Intro:\n\n" + "- one of many items\n" * 800,
+    "long nested items": f"{NESTED}\n\n" * 20,
+    "code": "```\n" + "    line of code = 1\n" * 800 + "```\n",
+    "nested quotations": ">" * 30 + " " + SENTENCES * 300,
+    "a long heading": "# " + SENTENCES * 200 + "\n\nText.\n",
+}
+
+
+class Tally:
+    """A counter that adds up what it is given."""
+
+    name = "cl100k_base"
+    splits_at_lines = True
+    characters = 0
+
+    def count(self, text: str) -> int:
+        """Count, and remember how much."""
+        self.characters += len(text)
+        return COUNTER.count(text)
+
+
+@pytest.mark.parametrize("text", SHAPES.values(), ids=SHAPES.keys())
+@pytest.mark.parametrize("granularity", ["leaves", "tree"])
+def test_work_grows_with_the_text_alone(text: str, granularity: str) -> None:
+    """Large or deep, every shape stays under the same bound."""
+    tally = Tally()
+    document = read(text.encode(), "doc.md").document
+    rules = Rules(max_tokens=128, granularity=granularity)  # type: ignore[arg-type] # parametrize gives plain strings
+
+    chunks = chunk(document, rules, tally)
+
+    assert all(leaf.token_count <= 128 for leaf in chunks if leaf.embed)
+    assert tally.characters <= 4 * len(text)
