@@ -17,6 +17,19 @@ $(VENV)/development: requirements-dev.lock $(VENV)/runtime
 	$(PIP) --no-deps --require-hashes -r requirements-dev.lock
 	touch $@
 
+# The main job on the demo corpus: sentences of a language model are replayed.
+HANDBOOK := out/handbook.jsonl
+SHOWN := \
+	contracts/master-services-agreement.md:master-services-agreement/part-b-risk/9-liability/9-5-exceptions \
+	benefits/health-insurance-2025.md:group-health-insurance-policy-2025/3-standard-plan/3-2-limits \
+	manuals/bw40-pump-manual.md:bw-40-process-pump/4-controller/4-3-dry-running-protection
+
+demo: $(VENV)/runtime
+	$(BIN)/situate run config/handbook.toml
+	@for chunk in $(SHOWN); do \
+		echo; echo "--- $$chunk"; $(BIN)/situate show "$$chunk" --chunks $(HANDBOOK) || exit; \
+	done
+
 test: $(VENV)/development
 	$(BIN)/python -m pytest
 

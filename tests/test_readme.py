@@ -1,0 +1,99 @@
+"""What README shows is what happens: every block runs, every output is true."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.fixtures import regenerating
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCKS = FENCE.findall(README.read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a folder with what a reader of README has in a clone."""
+    folder = tmp_path_factory.mktemp("clone")
+    for name in ("config", "cassettes", "tests/corpora"):
+        shutil.copytree(ROOT / name, folder / name)
+    return folder
+
+
+def shown(command: str, folder: Path) -> str:
+    """Run a `situate` command and give what a terminal would show."""
+    done = subprocess.run(
+        [sys.executable, "-m", *re.findall(r'"[^"]*"|\S+', command.replace('"', ""))],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return done.stdout.rstrip("\n")
+
+
+def console(block: str, folder: Path) -> str:
+    """Give a console block with what its commands show today."""
+    commands = [line for line in block.splitlines() if line.startswith("$ ")]
+    return "".join(f"{line}\n{shown(line[2:], folder)}\n" for line in commands)
+
+
+def python(block: str) -> str:
+    """Give what a Python block prints today."""
+    done = subprocess.run(
+        [sys.executable, "-c", block], capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
+def test_every_block_of_readme_shows_what_happens(clone: Path) -> None:
+    """Commands and programs are run, and what stands below them compared."""
+    expected: list[tuple[str, str]] = []
+    printed = ""
+    for kind, block in BLOCKS:
+        match kind:
+            case "console":
+                expected.append((kind, console(block, clone)))
+            case "text":
+                expected.append((kind, printed))
+            case "python":
+                printed = python(block)
+                expected.append((kind, block))
+            case _:
+                expected.append((kind, block))
+
+    if regenerating():
+        blocks = iter(expected)
+        text = FENCE.sub(
+            lambda _: "```{}\n{}```".format(*next(blocks)), README.read_text("utf-8")
+        )
+        README.write_text(text, "utf-8")
+        pytest.skip("README was rewritten; review its diff")
+    assert expected == BLOCKS
+
+
+def test_what_is_not_run_names_a_target_of_the_makefile() -> None:
+    """A suite cannot start itself; it can see that the target is there."""
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+
+    targets = [
+        line
+        for kind, block in BLOCKS
+        if kind == "sh"
+        for line in block.split("\n")
+        if line
+    ]
+
+    assert targets
+    for line in targets:
+        assert re.fullmatch(r"make \w+", line)
+        assert f"\n{line.removeprefix('make ')}:" in makefile
+    assert {kind for kind, _ in BLOCKS} <= {"sh", "python", "text", "console"}
