@@ -102,9 +102,8 @@ def _semantic() -> Splitter:
 
     # It carries the vocabulary of this model, which is cl100k; a counter of
     # Python would slow it down.
-    return MarkdownSplitter.from_tiktoken_model(
-        "gpt-3.5-turbo", RULES.max_tokens
-    ).chunks
+    splitter = MarkdownSplitter.from_tiktoken_model("gpt-3.5-turbo", RULES.max_tokens)
+    return lambda text: list(splitter.chunks(text))
 
 
 def each(

@@ -13,7 +13,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -189,9 +189,11 @@ def test_a_kill_leaves_old_files_or_new_ones_and_nothing_between(
     finish(corpus)
     old = published(corpus)
     corpus.document("000.md", agreement(1000, SECTIONS))
-    started = time.monotonic()
-    finish(corpus)
-    seconds = time.monotonic() - started
+    with running(corpus) as process:
+        wait_until_it_writes(corpus, since=time.time())
+        began = time.monotonic()
+        assert process.wait(_LONGEST_SECONDS) == 0
+        seconds = time.monotonic() - began
     new = published(corpus)
     assert all(old[name] != new[name] for name in new)
 
@@ -199,8 +201,8 @@ def test_a_kill_leaves_old_files_or_new_ones_and_nothing_between(
         for name, content in old.items():
             (corpus.chunks.parent / name).write_bytes(content)
         with running(corpus) as process:
-            wait_for_draft(corpus, since=time.time())
-            time.sleep(chance.random() * seconds / 2)
+            wait_until_it_writes(corpus, since=time.time())
+            time.sleep(chance.random() * seconds)
             kill(process)
         for name, content in published(corpus).items():
             assert content in {old[name], new[name]}, f"{name} is half written"
@@ -210,12 +212,19 @@ def test_a_kill_leaves_old_files_or_new_ones_and_nothing_between(
     assert left_over(corpus) == []
 
 
-def wait_for_draft(corpus: Corpus, *, since: float) -> None:
-    """Wait until the command has begun to write."""
+def wait_until_it_writes(corpus: Corpus, *, since: float) -> None:
+    """Wait until the command has changed something beside the output."""
     latest = time.monotonic() + _LONGEST_SECONDS
-    while not any(path.stat().st_mtime > since for path in left_over(corpus)):
+    while not any(changed > since for changed in changes(corpus)):
         assert time.monotonic() < latest, "the run did not begin to write"
         time.sleep(0.002)
+
+
+def changes(corpus: Corpus) -> Iterator[float]:
+    """Give when each file of the output folder was changed, while it changes."""
+    for path in corpus.chunks.parent.iterdir():
+        with suppress(FileNotFoundError):
+            yield path.stat().st_mtime
 
 
 def left_over(corpus: Corpus) -> list[Path]:

@@ -83,7 +83,7 @@ def play(
             max_total_tokens=10_000_000,
             # Bounds the backoff as well, so that the suite does not wait for it.
             max_wait_seconds=0.2,
-            timeout_seconds=0.5,
+            timeout_seconds=1,
         )
         corpus.configure(enrichment=keys)
         return Outcome(corpus=corpus, result=corpus.run(), seen=model.statistics)

@@ -22,7 +22,7 @@ import struct
 import threading
 import time
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Literal
@@ -170,18 +170,14 @@ def speaking(
         model.address = f"http://{host}:{port}"
         ends.append((loop, end))
         ready.set()
-        try:
-            async with asyncio.timeout(lifetime_seconds):
-                await end.wait()
-        except TimeoutError:
-            pass
-        finally:
-            server.close()
-            for connection in tuple(connections):
-                connection.abort()
-            await server.wait_closed()
-            # Lets the aborted connections close their sockets.
-            await asyncio.sleep(0)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(end.wait(), lifetime_seconds)
+        server.close()
+        for connection in tuple(connections):
+            connection.abort()
+        await server.wait_closed()
+        # Lets the aborted connections close their sockets.
+        await asyncio.sleep(0)
 
     thread = threading.Thread(target=lambda: asyncio.run(serve()), name="mock-model")
     thread.start()
@@ -191,8 +187,9 @@ def speaking(
             raise RuntimeError(message)
         yield model
     finally:
-        for loop, end in ends:
-            if not loop.is_closed():
+        # Its time may be up already, and its loop closed.
+        with suppress(RuntimeError):
+            for loop, end in ends:
                 loop.call_soon_threadsafe(end.set)
         thread.join()
 
@@ -287,7 +284,7 @@ class _Connection(asyncio.Protocol):
 
     def abort(self) -> None:
         """Reset the connection: no reply, no orderly end."""
-        if self._transport is None:
+        if self._transport is None or self._transport.is_closing():
             return
         lingering_for_no_time = struct.pack("ii", 1, 0)
         self._transport.get_extra_info("socket").setsockopt(
