@@ -35,11 +35,16 @@ def is_caption(block: Block) -> bool:
     )
 
 
+def may_be_introduced(block: Block) -> bool:
+    """Tell whether a block is of a kind that lead-ins stand before."""
+    return block.kind in _INTRODUCED
+
+
 def is_lead_in(
     block: Block, introduced: Block, tokens: int, language: str | None
 ) -> bool:
     """Tell whether a paragraph of `tokens` introduces the block directly after it."""
-    if block.kind != "paragraph" or introduced.kind not in _INTRODUCED:
+    if block.kind != "paragraph" or not may_be_introduced(introduced):
         return False
     if tokens > LEAD_IN_TOKENS:
         return False

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from situate.chunking.measure import Measure
     from situate.chunking.outline import Portion
-    from situate.model import Document, Level
+    from situate.model import Document, Level, Metadata
 
 _LONGEST_TOKEN = 16
 """Characters of running text that are surely more than one token."""
@@ -64,6 +64,7 @@ class Builder:
     lines: dict[tuple[str | None, tuple[str, ...]], str] = field(
         default_factory=dict, init=False
     )
+    titled: dict[int, Metadata] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         self.title = document_title(self.document)
@@ -235,7 +236,7 @@ class Builder:
             spans=tuple(unit.span for unit in units),
             pages=tuple(sorted({page for unit in units for page in unit.block.pages})),
             corpus=self.corpus,
-            metadata=replace(place.metadata, title=self.title),
+            metadata=self._metadata(place.metadata),
             breadcrumb=name.path,
             section_id=place.section.section_id,
             section_ids=name.section_ids,
@@ -246,6 +247,15 @@ class Builder:
             forced_split=any(unit.forced for unit in units),
             enrichment=Enrichment(),
         )
+
+    def _metadata(self, metadata: Metadata) -> Metadata:
+        """Give the metadata of a section, with the title the document goes by."""
+        if metadata.title == self.title:
+            return metadata
+        found = self.titled.get(id(metadata))
+        if found is None:
+            found = self.titled[id(metadata)] = replace(metadata, title=self.title)
+        return found
 
     def _line(self, doc_type: str | None, path: tuple[str, ...]) -> str:
         line = self.lines.get((doc_type, path))

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import regex
-
 from situate.model import Items, Quote
 
 if TYPE_CHECKING:
@@ -26,8 +24,7 @@ GAP = "\n\n"
 _GAP_TOKENS = 2
 _MARKER_TOKENS = 2
 
-# A line break joins the punctuation before it, and never a letter or digit.
-_TAIL = regex.compile(r"[\p{L}\p{N}]\Z| ?[^\s\p{L}\p{N}]{1,64}\Z")
+_LONGEST_TAIL = 64
 
 
 class Measure:
@@ -49,17 +46,15 @@ class Measure:
 
     def alone(self, text: str, joined: int) -> int:
         """Give the tokens of a text from its count with the blank line."""
-        tail = _TAIL.search(text, max(0, len(text) - 66)) if self.exact_sums else None
-        if tail is None:
+        tail = _tail(text) if self.exact_sums else ""
+        if not tail:
             return self.counter.count(text)
-        return joined - self.word(tail.group() + GAP) + self.word(tail.group())
+        return joined - self.word(tail + GAP) + self.word(tail)
 
     def with_gap(self, line: str, used: int) -> int:
         """Turn a sum over lines, up to this one, into what `joined` would give."""
-        tail = _TAIL.search(line, max(0, len(line) - 66))
-        if tail is None:
-            return used - self.count(line + "\n") + self.joined(line)
-        return used - self.word(tail.group() + "\n") + self.word(tail.group() + GAP)
+        tail = _tail(line) or line
+        return used - self.word(tail + "\n") + self.word(tail + GAP)
 
     def fits(self, text: str, joined: int, room: int) -> bool:
         """Tell whether a text fits as the last one into `room` tokens."""
@@ -99,3 +94,26 @@ class Measure:
         if found is None:
             found = self._sizes[id(item)] = self.counter.count(item.text + "\n")
         return found
+
+
+def _tail(text: str) -> str:
+    """Give the end of a text that a line break after it may change the count of.
+
+    That is the punctuation it ends in, which a line break joins; a letter or
+    digit it never does. Empty when there is more of it than is worth a look.
+    """
+    if not text or text[-1].isspace():
+        return ""
+    if text[-1].isalnum():
+        return text[-1]
+    start = len(text)
+    least = max(0, start - _LONGEST_TAIL)
+    while start > least and not (
+        text[start - 1].isalnum() or text[start - 1].isspace()
+    ):
+        start -= 1
+    if start == least and least > 0:
+        return ""
+    if start > 0 and text[start - 1] == " ":
+        start -= 1
+    return text[start:]

@@ -11,7 +11,13 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-from situate.chunking.introductions import is_caption, is_lead_in, repeated
+from situate.chunking.introductions import (
+    LEAD_IN_TOKENS,
+    is_caption,
+    is_lead_in,
+    may_be_introduced,
+    repeated,
+)
 from situate.chunking.measure import GAP, Measure
 from situate.chunking.pieces import (
     Piece,
@@ -35,6 +41,7 @@ if TYPE_CHECKING:
 START_IN_OPEN_CHUNK = 40
 SMALLEST_LAST_CHUNK = 6
 
+_WITH_COMPANY = frozenset({"paragraph", "table"})
 _LINES = frozenset({"math", "html", "reference"})
 _MARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 
@@ -101,7 +108,7 @@ def pack(
     again; who joins what comes out counts it.
     """
     packer = _Packer(measure, limit, language, sums)
-    for group in _groups(units, measure, limit, language):
+    for group in _Company(units, measure, limit, language).groups():
         packer.add(group)
     return packer.finish()
 
@@ -347,55 +354,67 @@ def _header_tokens(block: Block, measure: Measure) -> int:
     return measure.count("\n".join([*lines, block.content.delimiter]) + "\n")
 
 
-def _groups(
-    units: Sequence[Unit], measure: Measure, limit: int, language: str | None
-) -> Iterator[_Group]:
-    """Put every block together with the lead-in and captions that belong to it."""
+@dataclass(frozen=True, slots=True)
+class _Company:
+    """Finds the lead-in and captions that belong to a block."""
 
-    def introduces(at: int) -> bool:
-        unit, following = units[at], [given.block for given in units[at + 1 : at + 3]]
-        if unit.block.kind != "paragraph" or not following:
+    units: Sequence[Unit]
+    measure: Measure
+    limit: int
+    language: str | None
+
+    def groups(self) -> Iterator[_Group]:
+        """Put every block together with what belongs to it."""
+        at = 0
+        while at < len(self.units):
+            if self.units[at].block.kind not in _WITH_COMPANY:
+                yield _Group(before=(), unit=self.units[at])
+                at += 1
+                continue
+            start = at
+            while self._introduces(at):
+                at += 1
+            # A lead-in before a lead-in, or one without room beside it, is alone.
+            begin = max(start, at - 2)
+            while not self._fit(self.units[begin:at]):
+                begin += 1
+            for alone in self.units[start:begin]:
+                yield _Group(before=(), unit=alone)
+            before = tuple(
+                replace(unit, introduces=True) for unit in self.units[begin:at]
+            )
+            after = self._caption_below(at, before)
+            yield _Group(before=before, unit=self.units[at], after=after)
+            at += 1 + len(after)
+
+    def _introduces(self, at: int) -> bool:
+        """Tell whether a unit belongs to what follows, directly or over a caption."""
+        unit = self.units[at]
+        if unit.block.kind != "paragraph" or at + 1 == len(self.units):
             return False
-        if is_caption(unit.block) and following[0].kind == "table":
+        following = self.units[at + 1].block
+        if following.kind == "table" and is_caption(unit.block):
             return True
-        introduced = following[1 if is_caption(following[0]) else 0 :]
-        tokens = measure.alone(unit.text, unit.joined)
-        return bool(introduced) and is_lead_in(
-            unit.block, introduced[0], tokens, language
-        )
+        if is_caption(following) and at + 2 < len(self.units):
+            following = self.units[at + 2].block
+        if not may_be_introduced(following) or unit.joined > 2 * LEAD_IN_TOKENS:
+            return False
+        tokens = self.measure.alone(unit.text, unit.joined)
+        return is_lead_in(unit.block, following, tokens, self.language)
 
-    def fit(given: Sequence[Unit]) -> bool:
-        return sum(unit.joined for unit in given) <= limit // 2
+    def _caption_below(self, at: int, before: Sequence[Unit]) -> tuple[Unit, ...]:
+        """Give the caption under a table that has none above."""
+        below = tuple(self.units[at + 1 : at + 2])
+        named = any(is_caption(unit.block) for unit in before)
+        if self.units[at].block.kind != "table" or named or not below:
+            return ()
+        if not is_caption(below[0].block) or self._introduces(at + 1):
+            return ()
+        return below if self._fit(below) else ()
 
-    at = 0
-    while at < len(units):
-        start = at
-        while introduces(at):
-            at += 1
-        unit, at = units[at], at + 1
-        # A lead-in before a lead-in, or one without room beside it, is on its own.
-        begin = max(start, at - 3)
-        while not fit(units[begin : at - 1]):
-            begin += 1
-        yield from (_Group(before=(), unit=alone) for alone in units[start:begin])
-        before = tuple(
-            replace(given, introduces=True) for given in units[begin : at - 1]
-        )
-        after = units[at : at + 1] if _is_table(unit) and not _named(before) else ()
-        if after and is_caption(after[0].block) and fit(after) and not introduces(at):
-            at += 1
-        else:
-            after = ()
-        yield _Group(before=before, unit=unit, after=tuple(after))
+    def _fit(self, units: Sequence[Unit]) -> bool:
+        return sum(unit.joined for unit in units) <= self.limit // 2
 
 
 def _is_heading(unit: Unit) -> bool:
     return unit.block.kind == "heading"
-
-
-def _is_table(unit: Unit) -> bool:
-    return unit.block.kind == "table"
-
-
-def _named(units: Sequence[Unit]) -> bool:
-    return any(is_caption(unit.block) for unit in units)

@@ -68,7 +68,10 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 def script_of(text: str) -> str | None:
     """Name the script most letters of a text belong to, None when none leads."""
-    counts = Counter(s for s in map(_script, text) if s is not None)
+    counts: Counter[str] = Counter()
+    for character, times in Counter(text).items():
+        if (script := _script(character)) is not None:
+            counts[script] += times
     if not counts:
         return None
     script, count = counts.most_common(1)[0]
