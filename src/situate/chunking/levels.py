@@ -179,7 +179,7 @@ class Builder:
         for text, joined in sized:
             if joined > room:
                 # Below a few tokens there is nothing worth cutting for.
-                near = text[: room * _LONGEST_TOKEN] if room > len(GAP) else ""
+                near = text.lstrip()[: room * _LONGEST_TOKEN] if room > len(GAP) else ""
                 kept.extend(
                     cut.text for cut in split(near, self.measure, limit=room)[:1]
                 )

@@ -271,7 +271,7 @@ def _cut(
             yield from cut_rows(block.content, measure, room)
         case Items():
             yield from _cut_items(block.content, measure, room, language)
-        case Code():
+        case Code() if any(line.strip() for line in block.content.lines):
             yield from cut_lines(block, block.content, measure, room)
         case Quote() if block.content.blocks:
             yield from _cut_quote(block.content, measure, room, language)

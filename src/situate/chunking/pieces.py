@@ -87,44 +87,70 @@ def cut_text(
 def cut_lines(
     block: Block, code: Code, measure: Measure, room: Room
 ) -> Iterator[Piece]:
-    """Cut code at blank lines, then at lines; fences stand in every piece (C6)."""
-    fences = [fence for fence in (code.opening, code.closing) if fence]
-    cost = sum(measure.word(fence + "\n") for fence in fences)
+    """Cut code at blank lines, then at lines; fences stand in every piece (C6).
+
+    An opening fence too long to be repeated keeps its language there, and the
+    rest of it becomes a line of the code.
+    """
+    opening, closing, rest = _fences(code, measure, room.rest // 4)
+    cost = sum(measure.word(fence + "\n") for fence in (opening, closing) if fence)
     inner = room.less(cost)
-    sizes = [measure.word(line + "\n") for line in code.lines]
-    starts = _line_starts(block, code)
+    lines = (rest, *code.lines) if rest else code.lines
+    sizes = [measure.word(line + "\n") for line in lines]
+    starts = None if rest else _line_starts(block, code)
 
     def fenced(text: str) -> str:
-        return "\n".join(part for part in (code.opening, text, code.closing) if part)
+        return "\n".join(part for part in (opening, text, closing) if part)
 
-    for start, end in _fill(_paragraphs(code.lines), sizes, inner):
-        lines = code.lines[start:end]
+    def parts(start: int, end: int) -> Span:
+        # The rest of a fence is no line of its own; it goes with the first.
+        return (max(0, start - 1), max(1, end - 1)) if rest else (start, end)
+
+    for start, end in _fill(_paragraphs(lines), sizes, inner):
+        chosen = lines[start:end]
         if end - start == 1 and sizes[start] > inner.rest:
-            for stretch in _cut_line(lines[0], measure, inner.rest):
+            for stretch in _cut_line(chosen[0], measure, inner.rest):
                 at = stretch.span
                 span = (
                     (starts[start] + at[0], starts[start] + at[1]) if starts else None
                 )
                 yield Piece(
                     text=fenced(stretch.text),
-                    parts=(start, end),
+                    parts=parts(start, end),
                     joined=cost + stretch.tokens + 1,
                     span=span,
                     forced=True,
                 )
-        elif text := _without_blank_ends(lines):
-            span = (starts[start], starts[end - 1] + len(lines[-1])) if starts else None
-            # Counts of blank lines do not add up.
-            known = all(line.strip() for line in lines)
-            last = code.closing or lines[-1]
+        elif text := _without_blank_ends(chosen):
+            span = (
+                (starts[start], starts[end - 1] + len(chosen[-1])) if starts else None
+            )
             used = cost + sum(sizes[start:end])
             yield Piece(
                 text=fenced(text),
-                parts=(start, end),
-                joined=measure.with_gap(last, used),
-                exact=known,
+                parts=parts(start, end),
+                joined=measure.with_gap(closing or chosen[-1], used),
+                # Counts of blank lines do not add up.
+                exact=all(line.strip() for line in chosen),
                 span=span,
+                forced=bool(rest),
             )
+
+
+def _fences(code: Code, measure: Measure, limit: int) -> tuple[str, str, str]:
+    """Give the fences every piece repeats, and what of the opening one does not."""
+    if not code.opening:
+        return "", "", ""
+    fence = code.opening.lstrip()
+    mark = fence[: len(fence) - len(fence.lstrip(fence[0]))]
+    info = fence[len(mark) :].strip()
+    language = info.split(maxsplit=1)[0] if info else ""
+    for closing in (code.closing or mark, mark[0] * 3):
+        choices = ((code.opening, ""), (closing + language, info), (closing, info))
+        for opening, rest in choices:
+            if measure.count(opening[: limit * 16] + closing[: limit * 16]) <= limit:
+                return opening, closing, rest
+    return mark[0] * 3, mark[0] * 3, info
 
 
 def cut_rows(table: Table, measure: Measure, room: Room) -> Iterator[Piece]:

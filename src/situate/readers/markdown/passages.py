@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 HOLE = "\0"
 """Stands for every character of a source that is not to be shown."""
 
-_BLANK = f" \t\n{HOLE}"
+# All that `str.isspace` knows, so that a text ends where a sentence of it does.
+_BLANK = (
+    "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005"
+    f"\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000{HOLE}"
+)
 
 _MARKER = re.compile(r"(?:[-+*]|[0-9]{1,9}[.)])")
 
