@@ -26,6 +26,13 @@ SHAPES = {
     "code": "```\n" + "    line of code = 1\n" * 800 + "```\n",
     "nested quotations": ">" * 30 + " " + SENTENCES * 300,
     "a long heading": "# " + SENTENCES * 200 + "\n\nText.\n",
+    "a long heading over many sections": f"# {SENTENCES * 40}\n\n"
+    + "".join(f"## S {n}\n\nText {n} of it.\n\n" for n in range(400)),
+    "marks piled on a heading": "# e" + "\u0301" * 4000 + "\n\nText.\n",
+    "marks piled on an item": "- e" + "\u0301" * 9000 + "\n",
+    "headings without text": "# T\n\n" + "## Reserved\n\n" * 600 + "Text.\n",
+    "a long fence": "```py " + "word " * 600 + "\n" + "x = 1\n" * 200 + "```\n",
+    "one long line after another": "\n".join("`" * n for n in range(1, 160)),
 }
 
 

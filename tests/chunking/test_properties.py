@@ -108,6 +108,15 @@ def test_no_text_exceeds_the_limit_and_counts_are_exact(
         assert COUNTER.count(leaf.breadcrumb_line) <= rules.prefix_max_tokens
 
 
+@given(documents, st.integers(0, 12))
+def test_a_breadcrumb_line_keeps_any_bound(document: Document, limit: int) -> None:
+    """C3: down to no line at all."""
+    rules = Rules(max_tokens=64, prefix_max_tokens=limit)
+
+    for leaf in chunk(document, rules, COUNTER):
+        assert COUNTER.count(leaf.breadcrumb_line) <= limit
+
+
 @given(documents, rules)
 def test_only_a_part_that_alone_exceeds_the_limit_is_cut_inside(
     document: Document, rules: Rules

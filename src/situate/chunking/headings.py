@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from situate.chunking.measure import GAP
 from situate.chunking.packing import tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from situate.chunking.measure import Measure
+    from situate.chunking.packing import Unit
     from situate.chunking.places import Place
 
 
@@ -44,21 +46,24 @@ class _Moves:
     waiting: set[int] = field(default_factory=set)
     """Headings that found no chunk after them; nothing may move past one."""
     taken_by: dict[int, int] = field(default_factory=dict)
+    moved_back: set[int] = field(default_factory=set)
+    sums: dict[int, int] = field(default_factory=dict)
+    """Tokens of what takers hold, so that no list is added up again and again."""
 
     def is_too_long(self, index: int) -> bool:
         """Tell whether a heading with nothing below it stays a chunk of its own."""
-        place = self.places[index]
-        return not place.children and place.units[0].joined > self.max_tokens // 4
+        heading = self.places[index].units[0]
+        limit = self.max_tokens // 4
+        fits = self.measure.fits(heading.text, heading.joined, limit)
+        return not fits and not self.places[index].children
 
     def forward(self, index: int) -> None:
         """Move a heading to the first chunk below it, else of the next sibling."""
         place = self.places[index]
         if place.children:
             taker = self._first(index + 1, place.end)
-            if taker is None:
+            if taker is None or not self._take(index, taker, first=True):
                 self.waiting.add(index)
-            else:
-                self._take(index, taker, first=True)
             return
         taker = None
         following = self._sibling(index, 1)
@@ -72,17 +77,17 @@ class _Moves:
     def backward(self, index: int) -> None:
         """Move a heading to the last chunk of the previous sibling, or the parent."""
         place = self.places[index]
-        if place.children:
-            return
         previous = self._sibling(index, -1)
         if previous is None:
             taker = place.parent if self.places[place.parent].units else None
+            if taker is None and place.parent in self.moved_back:
+                taker = self.taken_by[place.parent]
         else:
             taker = self._last(previous, self.places[previous].end)
             if taker is None:
                 taker = self.taken_by.get(previous)
-        if taker is not None:
-            self._take(index, taker, first=False)
+        if taker is not None and self._take(index, taker, first=False):
+            self.moved_back.add(index)
 
     def _sibling(self, index: int, step: int) -> int | None:
         place = self.places[index]
@@ -109,12 +114,24 @@ class _Moves:
         place, target = self.places[index], self.places[taker]
         if place.metadata != target.metadata:
             return False
-        order = (place.units, target.units) if first else (target.units, place.units)
-        units = [unit for part in order for unit in part]
-        in_parts = tokens_of(target.units, self.measure) > self.max_tokens
-        if not in_parts and tokens_of(units, self.measure) > self.max_tokens:
+        heading = place.units
+        if not self._has_room(taker, heading):
             return False
-        target.units = units
+        at = 0 if first else len(target.units)
+        target.units[at:at] = heading
+        self.sums[taker] += sum(unit.joined for unit in heading)
         place.units = []
         self.taken_by[index] = taker
         return True
+
+    def _has_room(self, taker: int, heading: Sequence[Unit]) -> bool:
+        """Tell whether both fit a chunk, or the taker is cut in parts anyway."""
+        units = self.places[taker].units
+        if taker not in self.sums:
+            self.sums[taker] = sum(unit.joined for unit in units)
+        # A chunk's text has no blank line after it.
+        if self.sums[taker] > self.max_tokens + len(GAP):
+            return True
+        if tokens_of(units, self.measure) > self.max_tokens:
+            return True
+        return tokens_of([*units, *heading], self.measure) <= self.max_tokens

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from situate.chunking.breadcrumbs import breadcrumb_line, crumbs
+from situate.chunking.breadcrumbs import breadcrumb_line, crumb
 from situate.chunking.measure import GAP
 from situate.chunking.packing import Unit, tokens_of
 from situate.chunking.places import Place, document_title
-from situate.chunking.sentences import shorten, split
+from situate.chunking.sentences import LONGEST_TOKEN, split
 from situate.model import Chunk, Enrichment
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from situate.chunking.outline import Portion
     from situate.model import Document, Level, Metadata
 
-_LONGEST_TOKEN = 16
-"""Characters of running text that are surely more than one token."""
 _OUTLINE_DEPTH = 2
 """Levels of headings that a container lists below itself."""
 
@@ -43,7 +41,8 @@ class _Name:
     parent: str | None
     level: Level
     place: int
-    path: tuple[str, ...]
+    above: int
+    """The section whose headings stand above it: its own, or that of a run."""
     section_ids: tuple[str, ...] | None = None
     embed: bool = True
 
@@ -61,9 +60,7 @@ class Builder:
     container_max_tokens: int
     title: str | None = field(init=False)
     written: int = field(default=0, init=False)
-    lines: dict[tuple[str | None, tuple[str, ...]], str] = field(
-        default_factory=dict, init=False
-    )
+    lines: dict[tuple[str | None, int], str] = field(default_factory=dict, init=False)
     titled: dict[int, Metadata] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -136,7 +133,7 @@ class Builder:
                 parent=parent,
                 level="section" if alone else "block",
                 place=portion.place,
-                path=portion.path,
+                above=portion.above,
                 section_ids=portion.section_ids,
             )
             text = GAP.join(unit.text for unit in units)
@@ -152,7 +149,7 @@ class Builder:
             parent=parent,
             level="section" if index else "document",
             place=index,
-            path=place.section.path,
+            above=index,
             embed=False,
         )
         return self._chunk(name, units, *self._container_text(index, units))
@@ -160,38 +157,50 @@ class Builder:
     def _container_text(self, index: int, units: Sequence[Unit]) -> tuple[str, int]:
         """Write a container: its subtree, or its own blocks and what lies below."""
         limit = self.container_max_tokens
-        if index and sum(unit.joined for unit in units) <= limit:
-            return GAP.join(unit.text for unit in units), tokens_of(units, self.measure)
+        if index and sum(unit.joined for unit in units) <= limit + 2:
+            tokens = tokens_of(units, self.measure)
+            if tokens <= limit:
+                return GAP.join(unit.text for unit in units), tokens
         sized = [(unit.text, unit.joined) for unit in self.places[index].own]
         if not index:
             first = _opening(units)
             sized = [(first.text, first.joined)]
-            if self.title:
-                sized.insert(0, (self.title, self.measure.joined(self.title)))
+            if title := self._title_crumb():
+                sized.insert(0, (title, self.measure.joined(title)))
         if outline := "\n".join(self._outline(index)):
             sized.append((outline, self.measure.joined(outline)))
         return self._filled(sized)
 
     def _filled(self, sized: Sequence[tuple[str, int]]) -> tuple[str, int]:
         """Join texts up to the limit of containers; the last one may be cut."""
-        room = self.container_max_tokens
         kept: list[str] = []
+        used = tokens = 0
         for text, joined in sized:
-            if joined > room:
-                # Below a few tokens there is nothing worth cutting for.
-                near = text.lstrip()[: room * _LONGEST_TOKEN] if room > len(GAP) else ""
-                kept.extend(
-                    cut.text for cut in split(near, self.measure, limit=room)[:1]
-                )
+            room = self.container_max_tokens - used
+            if not self.measure.fits(text, joined, room):
+                beginning, more = self._beginning(text, room)
+                if beginning:
+                    kept.append(beginning)
+                    tokens = used + more
                 break
             kept.append(text)
-            room -= joined
+            tokens = used + self.measure.alone(text, joined)
+            used += joined
         whole = GAP.join(kept)
-        tokens = self.measure.count(whole)
-        while tokens > self.container_max_tokens:
-            whole = whole.rpartition(" ")[0] or whole[: len(whole) // 2]
-            tokens = self.measure.count(whole)
-        return whole, tokens
+        return whole, tokens if self.measure.exact_sums else self.measure.word(whole)
+
+    def _beginning(self, text: str, room: int) -> tuple[str, int]:
+        """Give as much of a text as has room, without looking far behind it."""
+        near = text.lstrip()[: max(0, room) * LONGEST_TOKEN]
+        while room > 0:
+            stretches = split(near, self.measure, limit=room)
+            if not stretches:
+                break
+            tokens = self.measure.word(stretches[0].text)
+            if tokens <= room:
+                return stretches[0].text, tokens
+            room -= 1 + room // 50
+        return "", 0
 
     def _outline(self, index: int) -> Iterator[str]:
         """List the headings below a section, while they may fit."""
@@ -200,9 +209,8 @@ class Builder:
         while pending and written < self.container_max_tokens:
             below, depth = pending.pop()
             place = self.places[below]
-            if title := " ".join(place.section.title.split()):
-                limit = self.max_tokens // 4
-                yield "  " * depth + "- " + shorten(title, self.measure, limit=limit)
+            if place.crumb:
+                yield "  " * depth + "- " + place.crumb
                 written += 1
             if depth + 1 < _OUTLINE_DEPTH:
                 pending.extend((child, depth + 1) for child in reversed(place.children))
@@ -225,7 +233,7 @@ class Builder:
             level=name.level,
             text=text,
             reading=text,
-            breadcrumb_line=self._line(place.metadata.doc_type, name.path),
+            breadcrumb_line=self._line(place.metadata.doc_type, name.above),
             block_ids=tuple(unit.block.block_id for unit in units),
             parts={
                 unit.block.block_id: unit.parts
@@ -237,7 +245,7 @@ class Builder:
             pages=tuple(sorted({page for unit in units for page in unit.block.pages})),
             corpus=self.corpus,
             metadata=self._metadata(place.metadata),
-            breadcrumb=name.path,
+            breadcrumb=self.places[name.above].section.path,
             section_id=place.section.section_id,
             section_ids=name.section_ids,
             ordinal=ordinal,
@@ -257,17 +265,32 @@ class Builder:
             found = self.titled[id(metadata)] = replace(metadata, title=self.title)
         return found
 
-    def _line(self, doc_type: str | None, path: tuple[str, ...]) -> str:
-        line = self.lines.get((doc_type, path))
+    def _line(self, doc_type: str | None, index: int) -> str:
+        """Write the breadcrumb line of a section, once for all its chunks."""
+        line = self.lines.get((doc_type, index))
         if line is None:
-            line = self.lines[doc_type, path] = breadcrumb_line(
-                crumbs(self.title, path),
+            line = self.lines[doc_type, index] = breadcrumb_line(
+                self._crumbs(index),
+                doc_type,
                 self.measure,
-                doc_type=doc_type,
                 max_tokens=self.prefix_max_tokens,
-                max_heading_tokens=self.max_tokens // 4,
             )
         return line
+
+    def _title_crumb(self) -> str:
+        limit = self.max_tokens // 4
+        return crumb(self.title or "", self.measure, max_tokens=limit)
+
+    def _crumbs(self, index: int) -> list[str]:
+        """Put the title above the headings; one equal to the first stands once."""
+        path = self.places[index].section.path
+        crumbs: list[str] = []
+        while index:
+            crumbs.append(self.places[index].crumb)
+            index = self.places[index].parent
+        if self.title and self.title.split() != (path[0].split() if path else []):
+            crumbs.append(self._title_crumb())
+        return [each for each in reversed(crumbs) if each]
 
 
 def _opening(units: Sequence[Unit]) -> Unit:

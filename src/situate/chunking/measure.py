@@ -48,12 +48,17 @@ class Measure:
         """Give the tokens of a text from its count with the blank line."""
         tail = _tail(text) if self.exact_sums else ""
         if not tail:
-            return self.counter.count(text)
+            return self.word(text)
         return joined - self.word(tail + GAP) + self.word(tail)
 
-    def with_gap(self, line: str, used: int) -> int:
-        """Turn a sum over lines, up to this one, into what `joined` would give."""
-        tail = _tail(line) or line
+    def with_gap(self, line: str, used: int) -> int | None:
+        """Turn a sum over lines, up to this one, into what `joined` would give.
+
+        None where that would need another look at the line.
+        """
+        tail = _tail(line)
+        if not tail:
+            return None
         return used - self.word(tail + "\n") + self.word(tail + GAP)
 
     def fits(self, text: str, joined: int, room: int) -> bool:
@@ -63,7 +68,7 @@ class Measure:
         return joined - _GAP_TOKENS <= room and self.alone(text, joined) <= room
 
     def word(self, text: str) -> int:
-        """Give the tokens of a short text that is likely to come again."""
+        """Give the tokens of a text that is likely to be asked about again."""
         found = self._words.get(text)
         if found is None:
             found = self._words[text] = self.counter.count(text)

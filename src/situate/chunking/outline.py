@@ -29,7 +29,6 @@ class Portion:
     above: int
     """Index of the section it lies in: its own, or the one above a run."""
     units: tuple[Unit, ...]
-    path: tuple[str, ...]
     section_ids: tuple[str, ...] | None = None
 
 
@@ -59,7 +58,6 @@ def portions(
                     place=index,
                     above=index,
                     units=tuple(place.units),
-                    path=place.section.path,
                 )
             )
         index += 1
@@ -80,7 +78,6 @@ def _headings(places: Sequence[Place], measure: Measure) -> Portion:
         place=written[0],
         above=written[0] if alone else 0,
         units=tuple(units),
-        path=places[written[0]].section.path if alone else (),
         section_ids=None if alone else ids,
     )
 
@@ -145,17 +142,11 @@ def _filled(
 
 
 def _run(places: Sequence[Place], parent: int, run: Sequence[int]) -> Portion:
-    sections = [
-        places[index].section
-        for child in run
-        for index in range(child, places[child].end)
-    ]
+    units = _units(places, run)
+    # By blocks: a heading that moved here counts, one that moved away does not.
+    ids = dict.fromkeys(unit.block.block_id.rpartition("#")[0] for unit in units)
     return Portion(
-        place=run[0],
-        above=parent,
-        units=tuple(_units(places, run)),
-        path=places[parent].section.path,
-        section_ids=tuple(section.section_id for section in sections),
+        place=run[0], above=parent, units=tuple(units), section_ids=tuple(ids)
     )
 
 

@@ -28,7 +28,7 @@ from situate.chunking.pieces import (
     cut_text,
     tiled,
 )
-from situate.chunking.sentences import shorten, split
+from situate.chunking.sentences import split
 from situate.model import Code, Items, Quote, Table
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def unit_of(block: Block, measure: Measure) -> Unit:
 def tokens_of(units: Sequence[Unit], measure: Measure) -> int:
     """Count the tokens of units joined by blank lines."""
     if not measure.exact_sums:
-        return measure.count(GAP.join(unit.text for unit in units))
+        return measure.word(GAP.join(unit.text for unit in units))
     last = units[-1]
     before = sum(unit.joined for unit in units[:-1])
     return before + measure.alone(last.text, last.joined)
@@ -167,8 +167,8 @@ class _Packer:
 
     def _cut(self, group: _Group) -> None:
         """Place a block piece by piece; what introduces it is repeated."""
-        before = [self._repeated(unit) for unit in group.before]
-        after = [self._repeated(unit) for unit in group.after]
+        before = [repeated(unit.block, self.language) for unit in group.before]
+        after = [repeated(unit.block, self.language) for unit in group.after]
         ahead = sum(unit.joined for unit in [*group.before, *group.after])
         beside = sum(self.measure.joined(text) for text in [*before, *after])
         rest = self.limit - max(beside, ahead)
@@ -179,8 +179,11 @@ class _Packer:
         first = min(free, rest) if self.open else rest
         room = Room(first=first, rest=rest, whole=self.limit)
         units = self._pieces(group, room, before, after)
+        # The first piece repeats what stands below the block, unless it is the last.
+        above = sum(unit.joined for unit in group.before)
+        needed = (ahead if len(units) == 1 else above) + units[0].joined
         for number, unit in enumerate(units):
-            if number or self.used + ahead + unit.joined > self.limit:
+            if number or self.used + needed > self.limit:
                 self.close()
             self._place_all([*group.before, unit] if number == 0 else [unit])
         self._place_all(group.after)
@@ -240,10 +243,6 @@ class _Packer:
             if self.open and not self.measure.fits(unit.text, unit.joined, room):
                 self.close()
             self.place(unit)
-
-    def _repeated(self, unit: Unit) -> str:
-        text = repeated(unit.block, self.language)
-        return shorten(text, self.measure, limit=max(8, self.limit // 4))
 
     def _fill_last(self) -> None:
         """Give a stray last chunk the block before it, where that fits."""

@@ -28,9 +28,9 @@ class Piece:
     parts: Span
     """Which parts of the block it holds, half-open."""
     joined: int
-    """Tokens of the text and the blank line after it."""
+    """Tokens of the text and the blank line after it, at least about."""
     exact: bool = False
-    """True when `joined` is no estimate."""
+    """True when `joined` is a count and no estimate."""
     span: Span | None = None
     forced: bool = False
     """True when it holds a part that had to be cut inside."""
@@ -126,12 +126,13 @@ def cut_lines(
                 (starts[start], starts[end - 1] + len(chosen[-1])) if starts else None
             )
             used = cost + sum(sizes[start:end])
+            joined = measure.with_gap(closing or chosen[-1], used)
             yield Piece(
                 text=fenced(text),
                 parts=parts(start, end),
-                joined=measure.with_gap(closing or chosen[-1], used),
+                joined=joined or used + 1,
                 # Counts of blank lines do not add up.
-                exact=all(line.strip() for line in chosen),
+                exact=joined is not None and all(line.strip() for line in chosen),
                 span=span,
                 forced=bool(rest),
             )
@@ -146,7 +147,8 @@ def _fences(code: Code, measure: Measure, limit: int) -> tuple[str, str, str]:
     info = fence[len(mark) :].strip()
     language = info.split(maxsplit=1)[0] if info else ""
     for closing in (code.closing or mark, mark[0] * 3):
-        choices = ((code.opening, ""), (closing + language, info), (closing, info))
+        short = (closing + language, info[len(language) :].strip())
+        choices = ((code.opening, ""), short, (closing, info))
         for opening, rest in choices:
             if measure.count(opening[: limit * 16] + closing[: limit * 16]) <= limit:
                 return opening, closing, rest
@@ -163,8 +165,8 @@ def cut_rows(table: Table, measure: Measure, room: Room) -> Iterator[Piece]:
     cost = measure.count(head + "\n") if head else 0
     beside = room.less(cost)
     sizes = [measure.count(row.text + "\n") for row in table.rows]
-    if cost > room.rest // 2:
-        # No room for rows: the header is read once, then names every value.
+    if not any(size <= beside.rest for size in sizes):
+        # No row stands beside the header: it is read once, then names values.
         rows = range(len(table.rows))
         yield from _records(rows, table, measure, room.rest, name_columns=True)
         return
@@ -179,11 +181,13 @@ def cut_rows(table: Table, measure: Measure, room: Room) -> Iterator[Piece]:
             if head
             else [row.text for row in chosen]
         )
+        used = cost + sum(sizes[start:end])
+        joined = measure.with_gap(lines[-1], used)
         yield Piece(
             text="\n".join(lines),
             parts=(start, end),
-            joined=measure.with_gap(lines[-1], cost + sum(sizes[start:end])),
-            exact=True,
+            joined=joined or used + 1,
+            exact=joined is not None,
             span=_cover(row.span for row in chosen),
         )
 
@@ -202,11 +206,13 @@ def cut_items(
         chosen = items.items[start:end]
         used = sum(sizes[start:end])
         last = chosen[-1].text.rpartition("\n")[2]
+        joined = measure.with_gap(last, used)
+        plain = not (items.loose or any(item.blocks for item in chosen))
         piece = Piece(
             text=gap.join(item.text for item in chosen),
             parts=(start, end),
-            joined=measure.with_gap(last, used),
-            exact=not (items.loose or any(item.blocks for item in chosen)),
+            joined=joined or used + 1,
+            exact=plain and joined is not None,
             span=_cover(item.span for item in chosen),
             bare=used > room.rest,
         )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from situate.chunking.breadcrumbs import crumb
 from situate.chunking.packing import Unit, unit_of
-from situate.chunking.sentences import shorten
 from situate.model import TOP, walk
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ class Place:
     children: list[int] = field(default_factory=list)
     end: int = 0
     """Index after the last section below it."""
+    crumb: str = ""
+    """Its heading as it stands in breadcrumb lines."""
     shortened: bool = False
 
     @property
@@ -58,6 +60,7 @@ def lay_out(document: Document, measure: Measure, *, max_tokens: int) -> list[Pl
             metadata=section.metadata or inherited,
             own=own,
             units=list(own),
+            crumb=crumb(section.title, measure, max_tokens=max_tokens // 4),
         )
         _shorten_heading(place, measure, max_tokens // 4)
         places.append(place)
@@ -96,11 +99,9 @@ def _shorten_heading(place: Place, measure: Measure, limit: int) -> None:
     if len(blocks) == 1 and not place.section.children:
         return
     heading = place.own[0]
-    if heading.joined <= limit:
+    if measure.fits(heading.text, heading.joined, limit):
         return
-    text = shorten(heading.text.split("\n")[0], measure, limit=limit)
-    if text == heading.text:
-        return
+    text = "#" * max(1, min(place.section.level, 6)) + " " + place.crumb
     unit = Unit(
         block=heading.block,
         text=text,

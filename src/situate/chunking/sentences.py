@@ -8,7 +8,7 @@ cuts is counted once; longer stretches are sums.
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
@@ -26,10 +26,14 @@ _WORD_START = regex.compile(
 _CLAUSE_END = regex.compile(
     r"(?<=[,;:)])(?=\s)|(?<=[，；：、）])|(?<=\s[-–—])(?=\s)|(?=\n)"
 )
+LONGEST_TOKEN = 16
+"""Characters of running text that are surely more than one token."""
+_LONG_TOKEN = 8
+"""Characters of running text that are nearly always more than one token."""
+_LONG_WORD = 64
 _RUN = 16
-"""Graphemes counted together inside a word; one by one they count too high."""
+"""Characters counted together inside a long word; one by one they count too high."""
 _GRAPHEME = regex.compile(r"\X")
-_CHARACTER = regex.compile(r".", regex.DOTALL)
 _CLOSING = "\"'’”»」』）)]"
 _BLANK = regex.compile(r"\s*")
 
@@ -85,69 +89,107 @@ def split(
 ) -> list[Stretch]:
     """Cut a text into stretches of about `limit` tokens, the first of `first`.
 
-    Sizes are sums over words; who needs a bound counts what comes out. Stretches
-    are as long as they can be without cutting a sentence that fits one; together
-    they hold every character but white space at the cuts. Only a single grapheme
-    above the limit is cut inside.
+    Sizes are sums over sentences, or over words where a sentence is too long; who
+    needs a bound counts what comes out. Stretches are as long as they can be
+    without cutting a sentence that fits one; together they hold every character
+    but white space at the cuts. Only a single grapheme above the limit is cut
+    inside.
     """
-    ladder = _Ladder(text, measure, language)
-    cut: list[Stretch] = []
-    start, end, used = 0, 0, 0
-    room = limit if first is None else first
-
-    def close() -> None:
-        nonlocal start, used, room
-        stripped = text[start:end].strip()
-        if stripped:
-            at = text.index(stripped[0], start)
-            span = (at, at + len(stripped))
-            cut.append(Stretch(span, stripped, used))
-        room = limit
-        start, used = end, 0
-
-    pending = list(reversed(ladder.cut((0, len(text)), 0)))
-    while pending:
-        span, rung = pending.pop()
-        tokens = ladder.tokens(span)
-        if used + tokens > room:
-            if tokens > limit and (below := ladder.cut(span, rung + 1)):
-                pending.extend(reversed(below))
-                continue
-            if used or room < limit:
-                close()
-                room = limit
-        end = span[1]
-        used += tokens
-    close()
-    return cut
+    filling = _Filling(text, limit, limit if first is None else first)
+    for sentence in sentence_spans(text, language):
+        ladder = None
+        if sentence[1] - sentence[0] <= limit * _LONG_TOKEN:
+            tokens = measure.word(text[slice(*sentence)])
+        else:
+            # Too long to be worth a count of its own.
+            ladder = _Ladder(text, sentence, measure)
+            tokens = ladder.tokens(sentence)
+        if tokens <= limit:
+            filling.place(sentence, tokens)
+            continue
+        ladder = ladder or _Ladder(text, sentence, measure)
+        pending = ladder.cut(sentence, 0)[::-1]
+        while pending:
+            span, rung = pending.pop()
+            tokens = ladder.tokens(span)
+            if limit < tokens <= limit + limit // 8:
+                tokens = measure.word(text[slice(*span)])
+            below = ladder.cut(span, rung + 1) if tokens > limit else []
+            if below:
+                pending.extend(below[::-1])
+            else:
+                filling.place(span, tokens)
+    return filling.finish()
 
 
 def shorten(text: str, measure: Measure, *, limit: int) -> str:
-    """Cut a text to `limit` tokens at a word and mark the cut."""
-    if len(split(text, measure, limit=limit)) <= 1 and measure.count(text) <= limit:
+    """Cut a text to `limit` tokens at a word and mark the cut.
+
+    Gives nothing where not even a word and the mark fit.
+    """
+    near = text[: limit * LONGEST_TOKEN]
+    if len(near) == len(text) and measure.count(text) <= limit:
         return text
     room = limit - 1
-    while True:
-        short = split(text, measure, limit=max(1, room))[0].text + " …"
-        if room <= 1 or measure.count(short) <= limit:
+    while room > 0:
+        stretches = split(near, measure, limit=room)
+        short = stretches[0].text + " …" if stretches else ""
+        if measure.count(short) <= limit:
             return short
         room -= 1 + room // 16
+    return ""
+
+
+@dataclass(slots=True)
+class _Filling:
+    """Stretches of a text while they fill up."""
+
+    text: str
+    limit: int
+    room: int
+    start: int = 0
+    end: int = 0
+    used: int = 0
+    done: list[Stretch] = field(default_factory=list)
+
+    def place(self, span: Span, tokens: int) -> None:
+        """Add a span to the open stretch, or begin another with it."""
+        if self.used + tokens > self.room and (self.used or self.room < self.limit):
+            self._close()
+        self.end = span[1]
+        self.used += tokens
+
+    def finish(self) -> list[Stretch]:
+        """Close the last stretch and give them all."""
+        self._close()
+        return self.done
+
+    def _close(self) -> None:
+        said = self.text[self.start : self.end]
+        stripped = said.strip()
+        if stripped:
+            at = self.start + len(said) - len(said.lstrip())
+            span = (at, at + len(stripped))
+            self.done.append(Stretch(span, stripped, self.used))
+        self.start, self.used, self.room = self.end, 0, self.limit
 
 
 class _Ladder:
-    """The possible cuts of a text, from sentences down to graphemes."""
+    """The possible cuts of a sentence, from clauses down to graphemes."""
 
-    def __init__(self, text: str, measure: Measure, language: str | None) -> None:
+    def __init__(self, text: str, span: Span, measure: Measure) -> None:
         self._text = text
         self._measure = measure
-        sentences = {start for start, _ in sentence_spans(text, language)}
-        clauses = {match.start() for match in _CLAUSE_END.finditer(text)}
-        words = {match.start() for match in _WORD_START.finditer(text)}
-        ends = {0, len(text)}
-        self._rungs: list[list[int]] = []
-        for rung in (sentences, sentences | clauses, sentences | clauses | words):
-            self._rungs.append(sorted(rung | ends))
-        self._points = self._rungs[-1]
+        ends = set(span)
+        clauses = {match.start() for match in _CLAUSE_END.finditer(text, *span)} | ends
+        words = {match.start() for match in _WORD_START.finditer(text, *span)}
+        rungs = [sorted(clauses), sorted(clauses | words)]
+        # A long word is counted in runs at once, not whole and then again.
+        runs = [run for word in pairwise(rungs[-1]) for run in self._runs(word)]
+        if runs:
+            rungs.append(sorted({*rungs[-1], *runs}))
+        self._rungs = rungs
+        self._points = rungs[-1]
         counts = (measure.word(text[a:b]) for a, b in pairwise(self._points))
         self._sums = [0, *accumulate(counts)]
 
@@ -167,14 +209,25 @@ class _Ladder:
             if len(starts) > 1 or lower == 0:
                 return [(part, lower) for part in pairwise([*starts, span[1]])]
         starts = [match.start() for match in _GRAPHEME.finditer(self._text, *span)]
-        if len(starts) > _RUN:
-            starts = starts[::_RUN]
         if len(starts) == 1:
             starts = list(range(*span))  # marks piled on one letter: the limit wins
         if len(starts) == 1:
             return []
         below = len(self._rungs)
         return [(part, below) for part in pairwise([*starts, span[1]])]
+
+    def _runs(self, word: Span) -> list[int]:
+        """Give where the runs of a long word begin."""
+        if word[1] - word[0] <= _LONG_WORD:
+            return []
+        starts: list[int] = []
+        for match in _GRAPHEME.finditer(self._text, *word):
+            start, end = match.span()
+            if end - start > _LONG_WORD:
+                starts.extend(range(start, end, _RUN))  # the limit wins over marks
+            elif not starts or start - starts[-1] >= _RUN:
+                starts.append(start)
+        return starts
 
 
 def _has_text(text: str, span: Span) -> bool:
