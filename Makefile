@@ -33,9 +33,10 @@ demo: $(VENV)/runtime
 test: $(VENV)/development
 	$(BIN)/python -m pytest
 
-# The property tests on many random documents; takes a while.
+# The property tests on many random documents, and ten kills; takes a while.
 campaign: $(VENV)/development
 	$(BIN)/python -m pytest tests/chunking tests/readers --hypothesis-profile=campaign
+	$(BIN)/python -m pytest tests/test_crash.py --kills 10
 
 # Records the cassettes anew against a real model server on this machine.
 record: $(VENV)/development

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -10,8 +13,7 @@ from situate import shipped as module
 from situate.errors import ConfigError
 from situate.shipped import shipped
 
-if TYPE_CHECKING:
-    from pathlib import Path
+ROOT = Path(__file__).parents[1]
 
 
 def test_data_is_found_from_an_editable_install() -> None:
@@ -36,3 +38,23 @@ def test_what_is_not_shipped_is_a_config_error() -> None:
     """The message names what is missing."""
     with pytest.raises(ConfigError, match=r"'prompts/no-such-v1\.md' is not part of"):
         shipped("prompts", "no-such-v1.md")
+
+
+def test_a_wheel_holds_prompts_facts_and_the_replies_of_the_demo(
+    tmp_path: Path,
+) -> None:
+    """What an install needs is inside it; what only the repository needs is not."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d"]
+    subprocess.run([*command, tmp_path], cwd=ROOT, check=True, capture_output=True)
+
+    (wheel,) = tmp_path.glob("*.whl")
+    names = set(zipfile.ZipFile(wheel).namelist())
+
+    assert {
+        "situate/py.typed",
+        "situate/_shipped/prompts/findable-v1.md",
+        "situate/_shipped/prompts/situating-v1.md",
+        "situate/_shipped/config/models.toml",
+        "situate/_shipped/cassettes/replay/handbook.jsonl",
+    } <= names
+    assert not [name for name in names if name.startswith(("tests/", "benchmarks/"))]
