@@ -143,10 +143,17 @@ def _filled(
 
 def _run(places: Sequence[Place], parent: int, run: Sequence[int]) -> Portion:
     units = _units(places, run)
-    # By blocks: a heading that moved here counts, one that moved away does not.
-    ids = dict.fromkeys(unit.block.block_id.rpartition("#")[0] for unit in units)
+    held = {unit.block.block_id.rpartition("#")[0] for unit in units}
+    # Also a heading between two of them that moved here; what moved here from
+    # above or below the run is its taker's guest (C8).
+    within = (
+        places[index].section.section_id for index in range(run[0], places[run[-1]].end)
+    )
     return Portion(
-        place=run[0], above=parent, units=tuple(units), section_ids=tuple(ids)
+        place=run[0],
+        above=parent,
+        units=tuple(units),
+        section_ids=tuple(each for each in within if each in held),
     )
 
 
