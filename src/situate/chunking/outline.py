@@ -144,6 +144,7 @@ def _filled(
 def _run(places: Sequence[Place], parent: int, run: Sequence[int]) -> Portion:
     units = _units(places, run)
     held = {unit.block.block_id.rpartition("#")[0] for unit in units}
+    held.add(places[run[0]].section.section_id)
     # Also a heading between two of them that moved here; what moved here from
     # above or below the run is its taker's guest (C8).
     within = (
