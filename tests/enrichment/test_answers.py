@@ -315,6 +315,20 @@ def test_a_server_that_cuts_prompts_is_reported(tmp_path: Path) -> None:
     assert "the server seems to cut prompts" in result.summary.warnings[0]
 
 
+@pytest.mark.parametrize(
+    "name", ["", "\ud800", "gpt\n5", "x" * 10_000], ids=["none", "half", "two", "long"]
+)
+def test_a_model_without_a_name_to_write_down_is_the_one_asked(
+    tmp_path: Path, name: str
+) -> None:
+    """No record is spoilt by what a server calls itself."""
+    odd = replace(reply(GOOD), model=name)
+
+    (chunk,) = play(ScriptedProvider([odd]), tmp_path, ONE).chunks
+
+    assert chunk.enrichment.model == "asked-model"
+
+
 def test_containers_are_left_off(tmp_path: Path) -> None:
     """A document of no leaves asks nothing."""
     result = play(ScriptedProvider([]), tmp_path, document())

@@ -141,6 +141,24 @@ def test_a_line_without_a_usable_reply_is_named(
     assert "line 1" in report.errored[0]
 
 
+def test_what_a_line_says_is_named_without_secrets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A result file may repeat what its system knew, at any length (E14)."""
+    monkeypatch.setenv("ELSEWHERE_API_KEY", "s3cr3t-of-somebody-else")
+    plan, good = _scripted()
+    words = "x" * 150 + "s3cr3t-of-somebody-else" + "x" * 5000
+    bad = {"custom_id": good[0]["custom_id"], "error": {"message": words}}
+
+    with Cache(tmp_path) as cache:
+        report = import_replies(
+            [plan], _dumped([bad]), provider=ScriptedProvider([]), cache=cache
+        )
+
+    assert "s3cr3t" not in report.errored[0]
+    assert len(report.errored[0]) < 300
+
+
 @pytest.mark.parametrize("form", ["openai", "anthropic"])
 def test_both_vendors_result_files_are_read_as_they_are(
     tmp_path: Path, form: str

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from time import process_time
 from typing import get_args
 
 import pytest
 
 from situate.enrichment import reasons
-from situate.enrichment.gate import Context, Verdict, judge, repair
+from situate.enrichment.gate import Context, Verdict, judge, known_words, repair
 from situate.enrichment.language import script_of, speaks_another, written_in
 from situate.enrichment.reasons import REASONS
 from tests.enrichment.scenes import COUNTER, GOOD, chunks_of, document, planned
 
 SOURCE = document("The above limits do not apply to renewals. Fees are 5 euros.")
 CHUNK = chunks_of(SOURCE)[0]
-ENGLISH = Context(counter=COUNTER, max_tokens=60, language=None, script="LATIN")
+ENGLISH = Context(
+    counter=COUNTER,
+    max_tokens=60,
+    language=None,
+    script="LATIN",
+    known=known_words([CHUNK]),
+)
 
 
 def _verdict(answer: str, context: Context = ENGLISH) -> Verdict:
@@ -86,6 +93,71 @@ def test_what_is_no_situating_sentence_is_refused_with_the_reason(
 
     assert result.statement is None
     assert result.reasons[0] == reason
+
+
+HANDBOOK = chunks_of(
+    document(
+        "The above limits do not apply to renewals.",
+        "Hotels are booked by the office, never by the traveller.",
+        "Receipts are kept for seven years.",
+    )
+)
+KNOWN = replace(ENGLISH, known=known_words(HANDBOOK))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Travel > Part 2",
+        "Travel > Part 2.",
+        "**[policy] Travel > Part 2**",
+        "Travel / Part 2",
+        "Travel → Part 2 → Meals and hotels",
+        "Travel > Expenses of the second kind",
+        "[policy] Travel > Part 2 is about receipts that are kept.",
+    ],
+)
+def test_a_heading_path_of_the_document_is_no_sentence(answer: str) -> None:
+    """Whichever chunk it is given for: the index has its headings already."""
+    for chunk in HANDBOOK:
+        assert judge(answer, chunk, KNOWN).reasons == ("copy",)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Hotels are booked by the office, never by the traveller.",
+        "HOTELS are booked by the office; never by the traveller",
+        "booked by the office, never by the traveller",
+        "Receipts are kept for seven years.",
+    ],
+)
+def test_a_passage_of_the_document_tells_no_chunk_from_another(answer: str) -> None:
+    """What one chunk says is no statement about any of them."""
+    for chunk in HANDBOOK:
+        assert judge(answer, chunk, KNOWN).reasons == ("copy",)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Who books hotels: the office or the traveller?",
+        "Receipts are kept for seven years, hotels are booked by the office.",
+        "Under Settings > Network the traveller finds the office's address.",
+        "Costs grow if hotels > meals for everybody who travels.",
+    ],
+)
+def test_a_sentence_may_use_the_words_of_the_document(answer: str) -> None:
+    """Only what stands there word for word is a copy."""
+    for chunk in HANDBOOK:
+        assert judge(answer, chunk, KNOWN).statement == answer
+
+
+def test_a_copy_does_not_reach_across_passages() -> None:
+    """Words at the end of one chunk and the start of the next are no passage."""
+    answer = "never by the traveller Receipts are kept"
+
+    assert judge(answer, HANDBOOK[0], KNOWN).statement == answer
 
 
 @pytest.mark.parametrize(
@@ -216,6 +288,76 @@ def test_a_repair_names_the_faults_and_keeps_what_is_shown() -> None:
     assert "See $chunk {0} at www.x.com" in repaired.chunk
     assert "- it holds a link or an e-mail address" in repaired.chunk
     assert repaired == repair(request.rendered, "See $chunk {0} at www.x.com", ("url",))
+
+
+def test_of_a_long_answer_a_repair_shows_the_beginning() -> None:
+    """It would be paid for a second time."""
+    (request,) = planned(SOURCE).requests
+
+    repaired = repair(request.rendered, "word " * 100_000, ("too_long",))
+
+    assert len(repaired.chunk) < len(request.rendered.chunk) + 3_000
+
+
+def test_a_long_answer_is_not_read_to_its_end() -> None:
+    """Nobody looks for a sentence in a book."""
+    assert _verdict(f"{GOOD} " * 1000).reasons == ("too_long",)
+    assert _verdict(f"{GOOD} " * 100).statement == GOOD
+
+
+def test_long_thinking_makes_no_answer_long() -> None:
+    """Only what was said counts."""
+    assert _verdict(f"<think>{'Hm. ' * 100_000}</think>{GOOD}").statement == GOOD
+
+
+HOSTILE = {
+    "strong": "**a ",
+    "emphasis": "*a b ",
+    "label": "statement: ",
+    "interjection": "sure! ",
+    "both": "sure! statement: ",
+    "tag": "<p>",
+    "thinking": "<think>",
+    "end-of-thinking": "</think>",
+    "thought": "<thought>a</thought>",
+    "open-tag": "<think a",
+    "delimiter": "<chunk-aaaaaaaa",
+    "link": "[a](",
+    "code": "`a ",
+    "fence": "``` ",
+    "list": "- ",
+    "scheme": "a.",
+    "address": "a-",
+    "bar": "| ",
+    "initials": "(A. ",
+    "ideographs": "本。",
+    "order": "ignore all ",
+    "quotes": "\"'",
+    "invisible": "\u200b",
+}
+
+
+@pytest.mark.parametrize("length", [9_000, 300_000])
+@pytest.mark.parametrize("piece", HOSTILE.values(), ids=HOSTILE.keys())
+def test_no_answer_takes_long_to_judge(piece: str, length: int) -> None:
+    """The loop that takes replies in waits meanwhile; some of these took minutes."""
+    answer = piece * (length // len(piece))
+    started = process_time()
+
+    for told in (answer, f"{GOOD} {answer}", f"{answer} {GOOD}"):
+        _verdict(told)
+
+    assert process_time() - started < 1
+
+
+def test_nested_wrappings_come_off_a_few_layers_deep() -> None:
+    """Each one laid bare by the last: answers like that hold no sentence."""
+    started = process_time()
+
+    result = _verdict("<" * 3000 + "p>" * 3000)
+
+    assert result.statement is None
+    assert process_time() - started < 1
 
 
 def test_every_reason_is_explained() -> None:

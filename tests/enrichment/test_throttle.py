@@ -10,7 +10,7 @@ import pytest
 
 from situate.enrichment.budget import Budget
 from situate.enrichment.exchange import Usage
-from situate.enrichment.throttle import Throttle, Turn
+from situate.enrichment.throttle import Throttle, Turn, spread_seconds
 from situate.errors import BudgetExceeded
 from tests.enrichment.scenes import PRICES, VirtualTime, facts, settings
 
@@ -115,6 +115,44 @@ def test_a_wrong_estimate_is_made_up_for() -> None:
     assert time.now == pytest.approx(4)
 
 
+def test_no_correction_weighs_on_more_than_a_minute() -> None:
+    """What was used counts against the minute it was used in."""
+    time = VirtualTime()
+
+    async def two() -> None:
+        gate = _throttle(time, tokens_per_minute=6000)
+        async with gate.turn() as turn:
+            await turn.ready(100)
+            gate.correct(estimated=100, used=10**9)
+        async with gate.turn() as turn:
+            await turn.ready(100)
+
+    _run(two())
+
+    assert time.now == pytest.approx(61)
+
+
+@pytest.mark.parametrize(
+    ("told", "spread"), [(0.0, 0.02), (0.05, 0.05), (2.0, 0.5), (60.0, 0.5)]
+)
+def test_a_short_pause_spreads_requests_over_its_own_length(
+    told: float, spread: float
+) -> None:
+    """A server that asks for a moment does not cost half a second each time."""
+    time = VirtualTime(chance=0.999)
+
+    async def one() -> None:
+        gate = _throttle(time)
+        async with gate.turn() as turn:
+            turn.refused(told)
+            await turn.ready(1)
+
+    _run(one())
+
+    assert spread_seconds(told) == spread
+    assert told <= time.now <= told + spread
+
+
 def test_a_place_nobody_takes_is_passed_on() -> None:
     """Whoever is called off while waiting holds up nobody."""
 
@@ -202,18 +240,51 @@ def test_a_request_that_cannot_fit_is_refused_before_it_is_sent() -> None:
     _run(scene())
 
 
-def test_what_failed_costs_nothing_and_what_says_nothing_costs_the_most() -> None:
-    """An answer without usage is taken at what was set aside for it."""
+def test_what_was_refused_costs_nothing_and_what_says_nothing_the_most() -> None:
+    """What may be billed and nobody said how is taken at what was set aside."""
 
     async def scene() -> None:
         purse = _budget("10")
         for usage, cost in (
-            (None, "0"),
-            (Usage(), "1.4"),
+            (Usage(), "0"),
+            (None, "1.4"),
             (Usage(uncached_input=1000, output=100), "1.1"),
         ):
             held = await purse.reserve(input_tokens=1000, output_tokens=100)
             assert purse.settle(held, usage) == Decimal(cost)
+
+    _run(scene())
+
+
+@pytest.mark.parametrize(
+    ("usage", "believed"),
+    [
+        (Usage(uncached_input=900, output=20), True),
+        (Usage(uncached_input=9_000, output=20), True),
+        (Usage(uncached_input=20, cache_read=20_000, output=20_000), True),
+        (Usage(uncached_input=10**9, output=20), False),
+        (Usage(uncached_input=900, output=10**9), False),
+        (Usage(output=20), False),
+        (None, False),
+    ],
+    ids=[
+        "usual",
+        "other tokenizer",
+        "hidden prompt",
+        "read",
+        "written",
+        "free",
+        "none",
+    ],
+)
+def test_a_usage_beyond_all_measure_is_doubted(
+    usage: Usage | None, *, believed: bool
+) -> None:
+    """Tokenizers differ and gateways add prompts; a mistake is another matter."""
+
+    async def scene() -> None:
+        held = await _budget("10").reserve(input_tokens=1000, output_tokens=100)
+        assert (held.doubt(usage) is None) is believed
 
     _run(scene())
 

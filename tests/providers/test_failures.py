@@ -10,11 +10,12 @@ import asyncio
 import contextlib
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
 
+from situate.enrichment.exchange import Unanswered
 from situate.errors import (
     AuthenticationFailed,
     ContextTooLong,
@@ -36,6 +37,9 @@ from tests.support.vendors import (
     Vendor,
     failure_of,
 )
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def said_by(vendor: Vendor, message: str, **fields: Any) -> dict[str, Any]:
@@ -182,20 +186,52 @@ def test_a_reply_becomes_the_error_that_says_what_to_do(case: Case) -> None:
     [
         httpx.ConnectError("refused"),
         httpx.ConnectTimeout("slow"),
-        httpx.ReadTimeout("slow"),
         httpx.WriteTimeout("slow"),
         httpx.PoolTimeout("full"),
-        httpx.ReadError("cut"),
         httpx.WriteError("cut"),
-        httpx.RemoteProtocolError("half a reply"),
     ],
     ids=lambda accident: type(accident).__name__,
 )
 def test_an_accident_on_the_way_is_worth_another_try(
     vendor: Vendor, accident: httpx.TransportError
 ) -> None:
-    """Connections that fail, are cut or stay silent say nothing about the request."""
+    """The request never was out, so nobody bills it."""
     assert type(failure_of(vendor, accident)) is TransientError
+
+
+@pytest.mark.parametrize(
+    "accident",
+    [
+        httpx.ReadTimeout("slow"),
+        httpx.ReadError("cut"),
+        httpx.RemoteProtocolError("half a reply"),
+    ],
+    ids=lambda accident: type(accident).__name__,
+)
+def test_an_accident_on_the_way_back_may_be_on_the_bill(
+    vendor: Vendor, accident: httpx.TransportError
+) -> None:
+    """The model may have answered though nobody heard it (E2)."""
+    error = failure_of(vendor, accident)
+
+    assert isinstance(error, Unanswered)
+    assert error.usage is None
+
+
+def test_connecting_is_given_up_before_the_request_is(vendor: Vendor) -> None:
+    """So that a server nobody reached is not taken for one that works."""
+    limits: list[dict[str, float]] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        limits.append(request.extensions["timeout"])
+        return httpx.Response(200, json=vendor.reply)
+
+    with mocked() as router:
+        router.post(vendor.url).mock(side_effect=answer)
+        vendor.ask(timeout_seconds=10)
+
+    (limit,) = limits
+    assert limit["connect"] == limit["pool"] < limit["read"] == 10
 
 
 async def trickle(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -236,8 +272,10 @@ def test_a_server_that_comes_to_no_end_is_given_up(
             await provider.close()
             server.close()
 
-    with pytest.raises(TransientError, match=re.escape(words)):
+    with pytest.raises(Unanswered, match=re.escape(words)) as caught:
         asyncio.run(ask())
+
+    assert caught.value.usage is None
 
 
 def test_a_request_without_a_route_fails_the_test_itself(vendor: Vendor) -> None:
@@ -407,6 +445,56 @@ def test_a_message_is_one_short_line_without_the_key(
     assert len(message) < 400
 
 
+FOREIGN = "s3cr3t-of-somebody-else"
+
+
+@pytest.mark.parametrize(
+    "variable",
+    ["ELSEWHERE_API_KEY", "HF_TOKEN", "client_secret", "PGPASSWORD", "DB_PASSWORD"],
+)
+@pytest.mark.parametrize(
+    "words", [f"not allowed: {FOREIGN}", "x" * 190 + FOREIGN], ids=["whole", "cut"]
+)
+def test_no_message_holds_a_secret_of_the_environment(
+    vendor: Vendor, monkeypatch: pytest.MonkeyPatch, variable: str, words: str
+) -> None:
+    """A gateway may know other keys than the one it was sent (E14)."""
+    monkeypatch.setenv(variable, FOREIGN)
+
+    message = str(failure_of(vendor, httpx.Response(403, json=said_by(vendor, words))))
+
+    assert FOREIGN[:8] not in message
+    assert "[key]" in message
+
+
+def test_no_message_holds_a_mounted_key(
+    vendor: Vendor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What a `_FILE` variable points to is as secret as what a variable holds."""
+    mounted = tmp_path / "key"
+    mounted.write_text(f"{FOREIGN}\n")
+    monkeypatch.setenv("ELSEWHERE_API_KEY_FILE", str(mounted))
+    monkeypatch.setenv("MISSING_API_KEY_FILE", str(tmp_path / "none"))
+
+    error = failure_of(vendor, httpx.Response(403, json=said_by(vendor, FOREIGN)))
+
+    assert FOREIGN not in str(error)
+
+
+def test_a_message_keeps_words_that_are_no_secret(
+    vendor: Vendor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A variable of a few letters, or one that merely sounds alike, hides nothing."""
+    monkeypatch.setenv("SORT_KEY", "name")
+    monkeypatch.setenv("MONKEY", "tomorrow")
+
+    error = failure_of(
+        vendor, httpx.Response(400, json=said_by(vendor, "name it tomorrow"))
+    )
+
+    assert str(error).endswith(": name it tomorrow")
+
+
 def test_a_wrong_key_is_named_by_its_variable(vendor: Vendor) -> None:
     """Vendors repeat part of a wrong key; only the variable's name is shown."""
     body = said_by(vendor, f"Incorrect API key provided: {KEY[:8]}***{KEY[-4:]}")
@@ -436,7 +524,10 @@ def test_a_reply_cut_short_is_worth_another_try(vendor: Vendor) -> None:
         200, headers={"content-encoding": "gzip"}, stream=httpx.ByteStream(b"no gzip")
     )
 
-    assert type(failure_of(vendor, cut)) is TransientError
+    error = failure_of(vendor, cut)
+
+    assert isinstance(error, Unanswered)
+    assert error.usage is None
 
 
 def test_messages_name_provider_status_code_and_words() -> None:

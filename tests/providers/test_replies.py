@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from situate.enrichment.exchange import Reply, Usage
-from situate.errors import TransientError
+from situate.enrichment.exchange import Reply, Unanswered, Usage
 from tests.support.vendors import ANTHROPIC, OPENAI, VENDORS, Vendor
 
 
@@ -62,16 +61,32 @@ def test_openai_says_why_it_stopped(reason: str, stop: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "reason", ["tool_use", "pause_turn", "tool_calls", "new_reason", None, 7, ["stop"]]
+    "reason", ["tool_use", "pause_turn", "tool_calls", "eos", None, 7, ["stop"]]
 )
-def test_a_reply_that_stopped_for_no_known_reason_is_not_used(
-    vendor: Vendor, reason: object
+@pytest.mark.parametrize(
+    ("text", "stop"),
+    [
+        ("It is about meals.", "end"),
+        ("Is it about meals?**\n", "end"),
+        ("本节规定限额。", "end"),
+        ("It is about", "length"),
+        ("", "end"),
+    ],
+)
+def test_a_reply_that_stopped_for_no_known_reason_is_judged_by_its_text(
+    vendor: Vendor, reason: object, text: str, stop: str
 ) -> None:
-    """Nobody knows whether such a sentence is whole; asking again may help."""
-    changes = {"stop_reason": reason, **answered(reason, content="x")}
+    """It was paid for: a whole sentence is used, half a one counts as cut off."""
+    changes = {
+        "stop_reason": reason,
+        "content": text,
+        **answered(reason, content=text),
+    }
 
-    with pytest.raises(TransientError, match="reason is"):
-        parsed(vendor, **changes)
+    reply = parsed(vendor, **changes)
+
+    assert (reply.text, reply.stop) == (text, stop)
+    assert reply.usage == Usage(uncached_input=9, output=5)
 
 
 def test_thinking_is_not_what_claude_said() -> None:
@@ -183,20 +198,92 @@ def test_more_cached_than_sent_is_no_negative_count() -> None:
     assert parsed(OPENAI, usage=usage).usage.uncached_input == 0
 
 
-@pytest.mark.parametrize("value", [-1, 1.5, "9", True, [9]], ids=repr)
-def test_a_count_that_is_none_spoils_the_reply(vendor: Vendor, value: object) -> None:
-    """A bill is never made up from what cannot be counted."""
-    usage = {"output_tokens": value, "completion_tokens": value}
+@pytest.mark.parametrize("value", [-5, 1.5, "9", True, [9], None], ids=repr)
+def test_a_count_that_is_none_makes_the_usage_unknown(
+    vendor: Vendor, value: object
+) -> None:
+    """No bill is made up from it, and no sentence is thrown away for it."""
+    usage = {
+        "input_tokens": 9,
+        "prompt_tokens": 9,
+        "output_tokens": value,
+        "completion_tokens": value,
+    }
 
-    with pytest.raises(TransientError, match="_tokens"):
-        parsed(vendor, usage=usage)
+    reply = parsed(vendor, usage=usage)
+
+    assert (reply.text, reply.usage) == ("It is about meals.", None)
 
 
-@pytest.mark.parametrize("usage", [None, [], "9"], ids=repr)
-def test_a_reply_without_usage_is_not_used(vendor: Vendor, usage: object) -> None:
-    """What was paid for it could not be told."""
-    with pytest.raises(TransientError, match="used"):
-        parsed(vendor, usage=usage)
+@pytest.mark.parametrize(
+    "detail",
+    [
+        {"cache_read_input_tokens": -1},
+        {"prompt_tokens_details": {"cached_tokens": "all"}},
+    ],
+    ids=["anthropic", "openai"],
+)
+def test_a_detail_that_is_no_count_makes_the_usage_unknown(
+    detail: dict[str, Any],
+) -> None:
+    """What it would have cost depends on it."""
+    vendor = OPENAI if "prompt_tokens_details" in detail else ANTHROPIC
+
+    assert parsed(vendor, usage={**vendor.reply["usage"], **detail}).usage is None
+
+
+def test_a_whole_number_written_as_a_fraction_is_a_count(vendor: Vendor) -> None:
+    """Not every language tells 5.0 from 5."""
+    usage = {name: float(count) for name, count in vendor.reply["usage"].items()}
+
+    reply = parsed(vendor, usage=usage)
+
+    assert repr(reply.usage) == repr(Usage(uncached_input=9, output=5))
+
+
+@pytest.mark.parametrize("usage", [None, [], "9", {}], ids=repr)
+def test_a_reply_that_does_not_say_what_it_used_is_a_reply(
+    vendor: Vendor, usage: object
+) -> None:
+    """Servers that count nothing can be used all the same."""
+    reply = parsed(vendor, usage=usage)
+
+    assert (reply.text, reply.stop, reply.usage) == ("It is about meals.", "end", None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "usage"),
+    [
+        pytest.param({}, Usage(uncached_input=9, output=5), id="said"),
+        pytest.param({"usage": {"prompt_tokens": -1}}, None, id="odd"),
+        pytest.param({"usage": None}, Usage(), id="none"),
+    ],
+)
+@pytest.mark.parametrize(
+    "broken",
+    [{"error": {"message": "busy"}}, {"type": "error"}],
+    ids=["error", "typed"],
+)
+def test_an_error_sent_as_a_success_costs_what_it_says(
+    vendor: Vendor,
+    broken: dict[str, Any],
+    changes: dict[str, Any],
+    usage: Usage | None,
+) -> None:
+    """It is asked again, and both are on the bill."""
+    with pytest.raises(Unanswered, match="it is an error") as caught:
+        parsed(vendor, **broken, **changes)
+
+    assert caught.value.usage == usage
+
+
+def test_an_error_in_place_of_a_choice_is_one() -> None:
+    """Gateways pass on a model's failure inside a reply of their own."""
+    choices = answered("error", content="It is")
+    choices["choices"][0]["error"] = {"code": 502, "message": "overloaded"}
+
+    with pytest.raises(Unanswered, match="cannot be used"):
+        parsed(OPENAI, **choices)
 
 
 @pytest.mark.parametrize(
@@ -240,8 +327,10 @@ def test_a_success_that_is_no_reply_is_worth_another_try(
     vendor: Vendor, raw: str
 ) -> None:
     """Status 200 alone makes no reply."""
-    with pytest.raises(TransientError, match="cannot be used"):
+    with pytest.raises(Unanswered, match="cannot be used") as caught:
         vendor.provider().parse(raw)
+
+    assert caught.value.usage == Usage()
 
 
 words = st.sampled_from(["", "type", "text", "error", "usage", "content", "stop", "x"])
@@ -259,15 +348,15 @@ json_values = st.recursive(
 def test_no_reply_whatever_its_shape_breaks_the_reader(
     vendor: Vendor, data: st.DataObject
 ) -> None:
-    """Any JSON is a reply or a `TransientError`; nothing else is ever raised."""
+    """Any JSON is a reply or `Unanswered`; nothing else is ever raised."""
     usual = {**vendor.reply, **answered(content="x")}
     fields = st.fixed_dictionaries({}, optional=dict.fromkeys(usual, json_values))
     reply = {**usual, **data.draw(fields)}
 
     try:
         result = vendor.provider().parse(json.dumps(reply))
-    except TransientError:
+    except Unanswered:
         return
 
     assert isinstance(result.text, str)
-    assert result.usage.uncached_input >= 0
+    assert result.usage is None or result.usage.uncached_input >= 0

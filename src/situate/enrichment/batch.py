@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from situate.enrichment.budget import REPLAY
 from situate.enrichment.plan import canonical
+from situate.enrichment.providers.connection import environment_secrets, masked
 from situate.enrichment.providers.replay import cassette_key, read_cassette
 from situate.enrichment.statement import clean
 from situate.errors import TransientError
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from situate.enrichment.exchange import Provider, Reply
     from situate.enrichment.plan import DocumentPlan, PlannedRequest
     from situate.model import JsonValue
+
+
+_WORDS_SHOWN = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +144,7 @@ def record_replies(
             "model": reply.model,
             "text": reply.text,
             "stop": reply.stop,
-            "usage": asdict(reply.usage) if reply.usage.input else None,
+            "usage": asdict(reply.usage) if reply.usage else None,
         }
     _write_whole(cassette, records)
     return _report(result, wanted, records.__contains__)
@@ -159,6 +163,7 @@ def _matched(
     lines: Iterable[str], wanted: Mapping[str, tuple[str, ...]], provider: Provider
 ) -> _Import:
     result = _Import()
+    secrets = environment_secrets()
     seen: set[str] = set()
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -181,7 +186,8 @@ def _matched(
             raw = canonical(_carried(record))
             _check(provider.parse(raw))
         except (_NoReply, TransientError) as error:
-            result.errored.append(f"line {number} ({', '.join(wanted[name])}): {error}")
+            what = masked(str(error), secrets)[:_WORDS_SHOWN]
+            result.errored.append(f"line {number} ({', '.join(wanted[name])}): {what}")
         else:
             result.imported[name] = raw
     return result
@@ -194,7 +200,7 @@ class _NoReply(Exception):
 def _carried(record: dict[str, Any]) -> JsonValue:
     """Find the provider's reply in a line, whichever system wrote it."""
     if record.get("error"):
-        message = f"it holds an error: {canonical(record['error'])[:200]}"
+        message = f"it holds an error: {canonical(record['error'])}"
         raise _NoReply(message)
     match record:
         case {"reply": dict(reply)}:

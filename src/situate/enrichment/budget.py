@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 _MARGIN_OVER_SEEN = Decimal("1.05")
 """Documents differ in how far our count is off; a seen ratio gets this on top."""
 
+_BELIEVED_TIMES = 10
+_BELIEVED_EXTRA_TOKENS = 50_000
+"""What a count may be above what was sent or asked for: tokenizers differ by a
+few times, and gateways and models add prompts and thinking of their own."""
+
 REPLAY = "replay"
 
 
@@ -36,6 +41,26 @@ class Reservation:
     tokens: int
     input_tokens: int
     """Our own count, without the margin."""
+    output_tokens: int
+
+    def doubt(self, usage: Usage | None) -> str | None:
+        """Say why a usage is not to be believed; None when it is.
+
+        A prompt is never free, and a count beyond all measure is a mistake that
+        must not decide about the rest of a run.
+        """
+        if usage is None:
+            return (
+                f"did not say what a request of about {self.input_tokens} tokens used"
+            )
+        if 0 < usage.input <= _most(self.input_tokens) and (
+            usage.output <= _most(self.output_tokens)
+        ):
+            return None
+        return (
+            f"said that a request of about {self.input_tokens} tokens read "
+            f"{usage.input} and wrote {usage.output}"
+        )
 
 
 class Budget:
@@ -82,15 +107,15 @@ class Budget:
     def settle(self, reservation: Reservation, usage: Usage | None) -> Decimal:
         """Put what a request did cost in place of what was set aside for it.
 
-        Gives the cost in US dollars, 0 where no price is known. None is for a
-        request that was not answered: providers bill answers. An answer that
-        says nothing about its usage is taken at the reservation.
+        Gives the cost in US dollars, 0 where no price is known. None is for what
+        may be billed and nobody said how: an answer without a believable usage,
+        or a request that was sent and never answered, like one that timed out.
+        It is taken at the whole reservation, so that the limit holds.
         """
         usd, tokens = reservation.usd, reservation.tokens
-        if usage is None:
-            usd, tokens = Decimal(0), 0
-        elif usage.input or usage.output:
+        if usage is not None:
             tokens = usage.input + usage.output
+            usd = Decimal(0)
             if self._prices is not None:
                 usd = pricing.cost(usage, self._prices)
             seen = Decimal(usage.input) / max(1, reservation.input_tokens)
@@ -111,6 +136,7 @@ class Budget:
             else pricing.estimate(most_in, most_out, self._prices),
             tokens=most_in + most_out,
             input_tokens=input_tokens,
+            output_tokens=most_out,
         )
 
     def _crossed(self, wanted: Reservation) -> str | None:
@@ -122,6 +148,10 @@ class Budget:
         ):
             return f"the next request may cross max_total_tokens = {self._max_tokens}"
         return None
+
+
+def _most(tokens: int) -> int:
+    return _BELIEVED_TIMES * tokens + _BELIEVED_EXTRA_TOKENS
 
 
 def check_limits(settings: Settings, facts: ModelFacts) -> None:

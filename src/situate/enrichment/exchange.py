@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
+from situate.errors import TransientError
 from situate.model import JsonValue
 
 Body: TypeAlias = Mapping[str, JsonValue]
@@ -73,9 +74,22 @@ class Reply:
     text: str
     """Only what it meant to say: thinking parts are not in it."""
     stop: Stop
-    usage: Usage
+    usage: Usage | None
+    """None when it does not say, or says what is no count."""
     model: str
     """The model that answered, as the provider names it."""
+
+
+class Unanswered(TransientError):
+    """A request that a provider may have worked on brought no reply.
+
+    `usage` is what may be billed for it: nothing, what a broken reply says it
+    used, or None when nobody said.
+    """
+
+    def __init__(self, message: str, *, usage: Usage | None) -> None:
+        super().__init__(message)
+        self.usage = usage
 
 
 class Provider(Protocol):
@@ -103,7 +117,8 @@ class Provider(Protocol):
         """Send the body once and give the raw JSON reply.
 
         Raises:
-            TransientError: asking again may help (RateLimited: after a wait).
+            TransientError: asking again may help (RateLimited: after a wait;
+                Unanswered: though it may be billed).
             RequestRejected: this body is refused for good.
             ProviderUnusable: no request can succeed.
         """
@@ -112,7 +127,7 @@ class Provider(Protocol):
         """Read a raw reply. Pure.
 
         Raises:
-            TransientError: it is no reply: an error body, HTML, half a JSON text.
+            Unanswered: it is no reply: an error body, HTML, half a JSON text.
         """
 
     async def close(self) -> None:

@@ -13,10 +13,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from situate.enrichment import language as languages
-from situate.enrichment.statement import clean, first_sentence
+from situate.enrichment.statement import clean, first_sentence, is_overlong
 from situate.prompts import delimiter
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from situate.enrichment.exchange import Rendered
     from situate.enrichment.reasons import GateReason
     from situate.model import Chunk
@@ -33,6 +35,8 @@ class Context:
     """As the document names it."""
     script: str | None
     """Of the document's text; None where none leads."""
+    known: str
+    """What the document says already, as `known_words` gives it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +53,8 @@ class Verdict:
 
 def judge(answer: str, chunk: Chunk, context: Context) -> Verdict:
     """Clean an answer and say whether its first sentence may be used."""
+    if is_overlong(answer):
+        return Verdict(reasons=("too_long",))
     cleaned = clean(answer)
     if _REFUSAL.match(cleaned):
         return Verdict(refused=True)
@@ -62,8 +68,11 @@ def judge(answer: str, chunk: Chunk, context: Context) -> Verdict:
 def repair(
     rendered: Rendered, answer: str, reasons: tuple[GateReason, ...]
 ) -> Rendered:
-    """Ask once more, naming what was wrong; what is shown stays the same."""
-    given = clean(answer)
+    """Ask once more, naming what was wrong; what is shown stays the same.
+
+    Of a long answer the beginning is shown: it is paid for once more.
+    """
+    given = clean(answer)[:_SHOWN_AGAIN]
     tag = delimiter("answer", given)
     faults = "\n".join(f"- {_FAULTS[reason]}" for reason in reasons)
     task = (
@@ -85,11 +94,14 @@ def _faults(text: str, chunk: Chunk, context: Context) -> tuple[GateReason, ...]
         ("markup", _MARKUP.search(text) is not None),
         ("language", _foreign(text, chunk, context)),
         ("too_short", _is_fragment(text)),
-        ("copy", _is_copy(text, chunk)),
+        ("copy", _is_copy(text, chunk, context.known)),
         ("too_long", context.counter.count(text) > context.max_tokens),
     )
     return tuple(reason for reason, found in checks if found)
 
+
+_SHOWN_AGAIN = 2_000
+"""Characters."""
 
 _FAULTS: dict[GateReason, str] = {
     "too_short": "it is no complete sentence",
@@ -98,7 +110,7 @@ _FAULTS: dict[GateReason, str] = {
     "url": "it holds a link or an e-mail address",
     "instruction": "it gives instructions instead of describing the passage",
     "markup": "it is not plain text",
-    "copy": "it repeats the passage or its headings instead of adding to them",
+    "copy": "it repeats the document or its headings instead of adding to them",
 }
 
 _FEWEST_LETTERS = 8
@@ -124,8 +136,9 @@ _REFUSAL = re.compile(
     re.IGNORECASE,
 )
 
+# One character before `://` and `@` is enough: what stands there may be long.
 _URL = re.compile(
-    r"\b[a-z][a-z0-9+.-]*://|\bwww\.\w|\bmailto:|\b[\w.+-]+@[\w-]+\.\w{2,}",
+    r"\w://|\bwww\.\w|\bmailto:|[\w+-]@[\w-]+\.\w{2,}",
     re.IGNORECASE,
 )
 
@@ -153,9 +166,11 @@ _MARKUP = re.compile(
 
 
 def _is_fragment(text: str) -> bool:
+    letters = sum(map(str.isalpha, text))
+    if letters >= _FEWEST_LETTERS:
+        return False
     is_dense = languages.script_of(text) == languages.EAST_ASIAN
-    fewest = _FEWEST_IDEOGRAPHS if is_dense else _FEWEST_LETTERS
-    return sum(map(str.isalpha, text)) < fewest
+    return not is_dense or letters < _FEWEST_IDEOGRAPHS
 
 
 def _foreign(text: str, chunk: Chunk, context: Context) -> bool:
@@ -174,21 +189,43 @@ def _foreign(text: str, chunk: Chunk, context: Context) -> bool:
 
 _FEW_WORDS = 4
 
+_ARROW = re.compile(r"\s[>\u203a»→]\s")
+"""What stands between the headings of a path."""
 
-def _is_copy(text: str, chunk: Chunk) -> bool:
-    """Say whether a text only repeats what is indexed beside it."""
-    said = _words(text)
-    crumbs = _words(chunk.breadcrumb_line)
-    if not said or set(said) <= set(crumbs):
+
+def known_words(chunks: Iterable[Chunk]) -> str:
+    """Give the words of a document, once for all statements about it.
+
+    A line each for every passage, heading and heading path.
+    """
+    texts = dict.fromkeys(
+        text
+        for chunk in chunks
+        for text in (
+            chunk.text,
+            *chunk.breadcrumb,
+            " ".join(chunk.breadcrumb),
+            chunk.breadcrumb_line,
+            *_ARROW.split(chunk.breadcrumb_line)[:1],
+        )
+    )
+    return "\n".join(["", *(f" {_words(text)} " for text in texts), ""])
+
+
+def _is_copy(text: str, chunk: Chunk, known: str) -> bool:
+    """Say whether a text only repeats what the document says, or its headings."""
+    said, crumbs = _words(text), _words(chunk.breadcrumb_line)
+    if f" {said} " in known or set(said.split()) <= set(crumbs.split()):
         return True
-    if len(crumbs) >= _FEW_WORDS and len(chunk.breadcrumb) > 1 and _in(crumbs, said):
+    start, *rest = _ARROW.split(text, maxsplit=1)
+    if rest and f"\n {_words(start)} \n" in known:
         return True
-    return _in(said, _words(chunk.text))
+    is_path = crumbs.count(" ") + 1 >= _FEW_WORDS and len(chunk.breadcrumb) > 1
+    return is_path and f" {crumbs} " in f" {said} "
 
 
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold()))
+def _words(text: str) -> str:
+    return " ".join(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
 
 
-def _in(part: tuple[str, ...], whole: tuple[str, ...]) -> bool:
-    return f" {' '.join(part)} " in f" {' '.join(whole)} "
+_WORD = re.compile(r"\w+")

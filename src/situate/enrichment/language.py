@@ -68,6 +68,8 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 def script_of(text: str) -> str | None:
     """Name the script most letters of a text belong to, None when none leads."""
+    if text.isascii():
+        return "LATIN" if any(map(str.isalpha, text)) else None
     counts: Counter[str] = Counter()
     for character, times in Counter(text).items():
         if (script := _script(character)) is not None:

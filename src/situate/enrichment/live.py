@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from situate.enrichment.budget import REPLAY
-from situate.enrichment.gate import Context, Verdict, judge, repair
+from situate.enrichment.gate import Context, Verdict, judge, known_words, repair
 from situate.enrichment.language import script_of
 from situate.enrichment.plan import parameters_for, plan
 from situate.enrichment.statement import clean
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from situate.enrichment.plan import DocumentPlan, PlannedRequest
     from situate.enrichment.reasons import FallbackReason, StopReason
     from situate.enrichment.settings import Settings
-    from situate.model import Chunk, Document
+    from situate.model import Chunk, Document, EnrichmentStatus
     from situate.pricing import ModelFacts
     from situate.prompts import Prompt
     from situate.tokens import TokenCounter
@@ -54,6 +54,9 @@ _ROOM_AFTER_TRUNCATION = 4
 
 _SCRIPT_SAMPLE = 20_000
 """Characters of a document that decide on its script."""
+
+_LONGEST_NAME = 200
+"""Characters of a model's name."""
 
 _FEWEST_TO_COMPARE = 4
 """Statements of a document below which equal ones say nothing."""
@@ -82,7 +85,8 @@ class Summary:
     """Times a request was put on the wire."""
     usage: Usage
     cost_usd: Decimal | None
-    """None when the price is unknown; a replayed run costs 0."""
+    """None when the price is unknown; a replayed run costs 0. Requests whose
+    usage is not known are in it with the most they may have cost."""
     stopped: StopReason | None
     stop_message: str | None
     """What the provider, the cache or the budget said when enrichment stopped."""
@@ -112,6 +116,7 @@ class Session:
         """
         self._settings = settings
         self._prompt = prompt
+        self._prompt_reference = prompt.reference
         self._provider = provider
         self._counter = counter
         self._wire = Wire(
@@ -159,7 +164,7 @@ class Session:
             provider=self._provider,
             counter=self._counter,
         )
-        context = self._context(document, planned)
+        context = self._context(document, planned, chunks)
         merged = list(chunks)
 
         async def merge(request: PlannedRequest) -> None:
@@ -180,7 +185,6 @@ class Session:
     def summary(self) -> Summary:
         """What has been done so far; documents under way count once done."""
         wire = self._wire
-        told = () if wire.warning is None else (wire.warning,)
         return Summary(
             chunks=self._chunks,
             statements=self._statements,
@@ -195,7 +199,7 @@ class Session:
             cost_usd=wire.counts.cost_usd if wire.has_price else None,
             stopped=wire.stop_reason,
             stop_message=wire.stop_message,
-            warnings=(*self._warnings, *told),
+            warnings=(*self._warnings, *wire.warnings.values()),
         )
 
     async def _enrichment(
@@ -205,7 +209,7 @@ class Session:
         try:
             return await self._settle(request, chunk, context)
         except Stopped as stop:
-            return replace(self._outcome(), status="skipped", reason=stop.reason)
+            return self._outcome("skipped", reason=stop.reason)
         except (RequestRejected, TransientError) as error:
             return self._fallback(self._why(error))
         except ProviderUnusable:
@@ -291,22 +295,15 @@ class Session:
         if verdict.statement is None:
             return self._fallback("refusal", reply)
         self._trimmed += verdict.trimmed
-        return replace(
-            self._outcome(),
-            status="statement",
-            statement=verdict.statement,
-            model=reply.model or self._settings.model,
+        return self._outcome(
+            "statement", statement=verdict.statement, model=self._model(reply)
         )
 
     def _fallback(
         self, reason: FallbackReason, reply: Reply | None = None
     ) -> Enrichment:
-        return replace(
-            self._outcome(),
-            status="fallback",
-            reason=reason,
-            model=None if reply is None else reply.model or self._settings.model,
-        )
+        model = None if reply is None else self._model(reply)
+        return self._outcome("fallback", reason=reason, model=model)
 
     def _why(self, error: RequestRejected | TransientError) -> FallbackReason:
         match error:
@@ -320,15 +317,38 @@ class Session:
                 is_replay = self._settings.provider == REPLAY
                 return "not_recorded" if is_replay else "rejected"
 
-    def _outcome(self) -> Enrichment:
-        return Enrichment(prompt=self._prompt.reference, view=self._settings.view)
+    def _model(self, reply: Reply) -> str:
+        """Name who answered; what is no name to write down is not repeated."""
+        name = reply.model
+        is_name = name.isprintable() and 0 < len(name) <= _LONGEST_NAME
+        return name if is_name else self._settings.model
 
-    def _context(self, document: Document, planned: DocumentPlan) -> Context:
+    def _outcome(
+        self,
+        status: EnrichmentStatus,
+        *,
+        statement: str | None = None,
+        reason: str | None = None,
+        model: str | None = None,
+    ) -> Enrichment:
+        return Enrichment(
+            status=status,
+            statement=statement,
+            reason=reason,
+            model=model,
+            prompt=self._prompt_reference,
+            view=self._settings.view,
+        )
+
+    def _context(
+        self, document: Document, planned: DocumentPlan, chunks: Sequence[Chunk]
+    ) -> Context:
         return Context(
             counter=self._counter,
             max_tokens=self._settings.statement_max_tokens,
             language=document.metadata.language,
             script=script_of(planned.document_text[:_SCRIPT_SAMPLE]),
+            known=known_words(chunks[request.index] for request in planned.requests),
         )
 
     def _tally(self, doc_id: str, chunks: Iterable[Chunk]) -> None:

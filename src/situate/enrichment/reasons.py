@@ -54,7 +54,7 @@ REASONS: dict[str, str] = {
     "url": "the answer holds a link or an e-mail address",
     "instruction": "the answer tells a reader or a model what to do",
     "markup": "the answer holds JSON, tags or table marks",
-    "copy": "the answer repeats the chunk or its breadcrumb",
+    "copy": "the answer repeats the document or its headings",
     "refusal": "the model refused",
     "empty": "the model answered nothing, asked twice",
     "truncated": (

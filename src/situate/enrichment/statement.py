@@ -1,7 +1,8 @@
 """Takes off what models wrap around a sentence, and finds where it ends.
 
 Cleaning only removes: it is safe to repeat, never lengthens and leaves one
-line. Whether what remains is fit to be indexed is judged elsewhere.
+line. Whether what remains is fit to be indexed is judged elsewhere. Answers may
+be hostile: every pattern here looks at a character a bounded number of times.
 """
 
 from __future__ import annotations
@@ -10,6 +11,13 @@ import functools
 import re
 import unicodedata
 from dataclasses import dataclass
+
+_LONGEST_ANSWER = 10_000
+"""Characters beside thinking. The longest sentence that config allows has about
+half as many, and nothing behind a first sentence is ever used."""
+
+_MOST_WRAPPINGS = 12
+"""Layers that are taken off; nobody wraps a sentence in more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,13 +35,21 @@ def clean(answer: str) -> str:
     """Remove thinking, preambles, quotes, markup and invisible characters.
 
     Gives one line; an answer that is nothing but these gives the empty string.
+    Of an answer that `is_overlong` only the beginning is looked at.
     """
-    text = _visible(answer)
-    # Taking off one wrapping may lay bare another; every round removes
-    # something or is the last.
-    while (cleaned := _clean_once(text)) != text:
+    text = _said(answer)[:_LONGEST_ANSWER]
+    # Taking off one wrapping may lay bare another.
+    for _ in range(_MOST_WRAPPINGS):
+        cleaned = _clean_once(text)
+        if cleaned == text:
+            return text
         text = cleaned
-    return text
+    return ""
+
+
+def is_overlong(answer: str) -> bool:
+    """Say whether an answer is many times longer than any sentence."""
+    return len(_said(answer)) > _LONGEST_ANSWER
 
 
 def first_sentence(text: str, language: str | None) -> Sentence:
@@ -44,11 +60,12 @@ def first_sentence(text: str, language: str | None) -> Sentence:
     if not re.fullmatch(r"[a-z]{2,3}", code):
         code = "en"
     pieces: list[str] = sentencex.segment(code, text)
-    kept = ""
+    kept, unclosed = "", 0
     for piece in pieces:
-        if kept and not _goes_on(kept, piece):
+        if kept and unclosed <= 0 and not _goes_on(kept, piece):
             break
         kept += piece
+        unclosed += piece.count("(") - piece.count(")")
     return Sentence(text=kept.strip(), trimmed=len(kept.strip()) < len(text.strip()))
 
 
@@ -61,11 +78,16 @@ _ABBREVIATION = re.compile(
 
 def _goes_on(kept: str, following: str) -> bool:
     """Say whether the splitter cut inside a sentence."""
-    return (
-        _ABBREVIATION.search(kept) is not None
-        or following.lstrip()[:1].islower()
-        or kept.count("(") > kept.count(")")
-    )
+    end = kept[-_LONGEST_ABBREVIATION:]
+    return _ABBREVIATION.search(end) is not None or following.lstrip()[:1].islower()
+
+
+_LONGEST_ABBREVIATION = 16
+"""Characters, with the mark before it and the spaces after it."""
+
+
+def _said(answer: str) -> str:
+    return _without_thinking(_visible(answer)).strip()
 
 
 def _clean_once(text: str) -> str:
@@ -102,23 +124,33 @@ def _is_noncharacter(point: int) -> bool:
     return point & 0xFFFE == 0xFFFE or 0xFDD0 <= point <= 0xFDEF
 
 
-_THINK = r"think|thinking|thought|thoughts|reasoning|reflection"
-_CLOSED_THINKING = re.compile(
-    rf"<({_THINK})\b[^<>]*>.*?</\1\s*>", re.DOTALL | re.IGNORECASE
+_THINKING_TAG = re.compile(
+    r"<(/?)(?:think|thinking|thought|thoughts|reasoning|reflection)\b[^<>]*>",
+    re.IGNORECASE,
 )
-_OPEN_THINKING = re.compile(rf"<(?:{_THINK})\b[^<>]*>.*", re.DOTALL | re.IGNORECASE)
-_END_OF_THINKING = re.compile(rf"^.*</(?:{_THINK})\s*>", re.DOTALL | re.IGNORECASE)
 
 
 def _without_thinking(text: str) -> str:
-    text = _CLOSED_THINKING.sub("", text)
-    # Some servers take the opening mark for a part of the prompt.
-    text = _END_OF_THINKING.sub("", text)
-    return _OPEN_THINKING.sub("", text)
+    """Drop what stands between the marks of thinking, or after an open one.
+
+    Some servers take the opening mark for a part of the prompt: then everything
+    before the closing one is thinking.
+    """
+    kept: list[str] = []
+    start, thinking = 0, False
+    for tag in _THINKING_TAG.finditer(text):
+        if tag[1]:
+            if not thinking:
+                kept.clear()
+            start, thinking = tag.end(), False
+        elif not thinking:
+            kept.append(text[start : tag.start()])
+            thinking = True
+    return "".join(kept if thinking else [*kept, text[start:]])
 
 
-_FENCE = re.compile(r"\s*(?:```|~~~)\s*\w*\s*")
-_RULE = re.compile(r"\s*(?:-{3,}|\*{3,}|_{3,}|={3,})\s*")
+_FENCE = re.compile(r"(?:```|~~~)\s*\w*")
+_RULE = re.compile(r"-{3,}|\*{3,}|_{3,}|={3,}")
 _SHORT_LINE = 120
 
 
@@ -127,7 +159,9 @@ def _without_outer_lines(text: str) -> str:
     lines = [
         line
         for line in text.splitlines()
-        if line.strip() and not _FENCE.fullmatch(line) and not _RULE.fullmatch(line)
+        if (bare := line.strip())
+        and not _FENCE.fullmatch(bare)
+        and not _RULE.fullmatch(bare)
     ]
     if len(lines) > 1:
         first = lines[0].strip().rstrip("*_ ")
@@ -150,7 +184,7 @@ _WRAPPING_TAG = re.compile(
     re.IGNORECASE,
 )
 
-_STRONG = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
+_STRONG = re.compile(r"\*\*(?=\S)((?:[^*]|\*(?!\*))+?)(?<=\S)\*\*")
 _EMPHASIS = re.compile(r"(?<![\w*])\*(?=\S)([^*]+?)(?<=\S)\*(?![\w*])")
 _CODE = re.compile(r"`+([^`]*)`+")
 _LINK = re.compile(r"!?\[([^\[\]]+)\]\([^()\s]*\)")

@@ -1,7 +1,8 @@
 """One gate in front of a provider, shared by everything that asks it.
 
 Holds the number of requests in flight, the rates that were configured and the
-pauses that were asked for. It delays requests; it never repeats one.
+pauses that were asked for. It delays requests; it never repeats one. Waits for
+a configured rate are as long as they have to be.
 """
 
 from __future__ import annotations
@@ -24,8 +25,12 @@ _UNLUCKY = 2
 """Refusals after which a request is served alone and first, so that it does not
 use up its attempts while others get through."""
 
-_SPREAD_SECONDS = 0.5
-"""Requests held back by one pause start within this time after it."""
+_LEAST_SPREAD_SECONDS = 0.02
+_MOST_SPREAD_SECONDS = 0.5
+"""Requests held back by one pause do not all start at its end."""
+
+_LONGEST_CORRECTION_SECONDS = 60.0
+"""A rate is one per minute: nothing used weighs on what comes a minute later."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +41,14 @@ class Timing:
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     random: Callable[[], float] = random.random
     """Numbers from 0 up to 1, to keep waits apart."""
+
+
+def spread_seconds(told: float) -> float:
+    """Say how long after a pause the last of those it held back may start.
+
+    As long again as the pause, up to half a second.
+    """
+    return min(max(told, _LEAST_SPREAD_SECONDS), _MOST_SPREAD_SECONDS)
 
 
 class Throttle:
@@ -61,6 +74,7 @@ class Throttle:
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._next_start = timing.clock()
         self._resume_at = timing.clock()
+        self._spread_seconds = 0.0
         self._unlucky: deque[Turn] = deque()
         self._served = asyncio.Event()
 
@@ -91,8 +105,9 @@ class Throttle:
         self._wake()
 
     def correct(self, *, estimated: int, used: int) -> None:
-        """Make up for an estimate of tokens that was off."""
-        self._next_start += (used - estimated) * self._seconds_per_token
+        """Make up for an estimate of tokens that was off, within a minute."""
+        seconds = (used - estimated) * self._seconds_per_token
+        self._next_start += min(seconds, _LONGEST_CORRECTION_SECONDS)
 
     async def ready(self, turn: Turn, tokens: int) -> None:
         """Wait until a request of about `tokens` may be sent."""
@@ -101,7 +116,7 @@ class Throttle:
             if self._unlucky and self._unlucky[0] is not turn:
                 await self._served.wait()
             elif (left := self._resume_at - self._timing.clock()) > 0:
-                spread = self._timing.random() * _SPREAD_SECONDS
+                spread = self._timing.random() * self._spread_seconds
                 await self._timing.sleep(left + spread)
             else:
                 return
@@ -113,7 +128,9 @@ class Throttle:
             self._limit = max(1.0, self._limit / 2)
         if retry_after_seconds is None:
             retry_after_seconds = _UNTOLD_PAUSE_SECONDS
-        self._resume_at = max(self._resume_at, now + retry_after_seconds)
+        if now + retry_after_seconds > self._resume_at:
+            self._resume_at = now + retry_after_seconds
+            self._spread_seconds = spread_seconds(retry_after_seconds)
         if turn.refusals == _UNLUCKY:
             self._unlucky.append(turn)
 

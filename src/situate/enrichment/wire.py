@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from situate.enrichment.budget import REPLAY, Budget
-from situate.enrichment.exchange import Usage
+from situate.enrichment.budget import REPLAY, Budget, Reservation
+from situate.enrichment.exchange import Unanswered, Usage
 from situate.enrichment.ledger import Entry
 from situate.enrichment.plan import reply_key
 from situate.enrichment.statement import clean
-from situate.enrichment.throttle import Throttle
+from situate.enrichment.throttle import Throttle, spread_seconds
 from situate.errors import (
     AuthenticationFailed,
     BudgetExceeded,
@@ -56,8 +56,8 @@ _OUTAGE = 3
 _LONGEST_BACKOFF_SECONDS = 30.0
 
 _SPREAD_SHARE = 0.25
-_LEAST_SPREAD_SECONDS = 0.5
-"""How far apart, after a told wait, those who were told the same ask again."""
+"""Of a told wait: how far apart those who were told the same ask again, beside
+the spread after every pause."""
 
 _READ_TOO_LITTLE = 0.5
 """Below this share of our count no tokenizer but a cut is the explanation."""
@@ -124,7 +124,9 @@ class Counts:
     attempts: int = 0
     """Times anything was sent."""
     usage: Usage = field(default_factory=Usage)
+    """As far as it is known."""
     cost_usd: Decimal = Decimal(0)
+    """What is not known is taken at what it may cost at most."""
 
 
 @dataclass(slots=True)
@@ -135,6 +137,8 @@ class _Sending:
     key: str
     question: Question
     attempts: int = 0
+    usage: Usage | None = field(default_factory=Usage)
+    """Of all attempts together; None when one is not known."""
     cost_usd: Decimal = Decimal(0)
 
 
@@ -161,7 +165,8 @@ class Wire:
         self.stop_message: str | None = None
         self.fatal: ProviderUnusable | None = None
         """What the first request found to be wrong for all of them."""
-        self.warning: str | None = None
+        self.warnings: dict[str, str] = {}
+        """What is worth saying once, by what it is about."""
         self._settings = settings
         self._provider = provider
         self._cache = cache
@@ -243,13 +248,7 @@ class Wire:
 
     def note_at_hand(self, answer: Answer, chunk_id: str) -> None:
         """Write to the ledger that an answer did not have to be asked for."""
-        self._note(
-            key=answer.key,
-            chunk_id=chunk_id,
-            outcome=_outcome(answer.reply),
-            reply=answer.reply,
-            source="cache",
-        )
+        self._note(answer.reply, key=answer.key, chunk_id=chunk_id)
 
     async def _ask_once(self, body: Body, question: Question) -> Answer:
         """Ask one body once, however many want its answer at the same time."""
@@ -304,6 +303,7 @@ class Wire:
             retry=retry_if_exception_type(TransientError),
             reraise=True,
         )
+        key, chunk_id = sending.key, sending.question.chunk_id
         try:
             self._raise_when_stopped()
             async with self._throttle.turn() as turn:
@@ -312,23 +312,9 @@ class Wire:
             if isinstance(error, TransientError):
                 self._count_failure(error)
             if sending.attempts:
-                self._note(
-                    key=sending.key,
-                    chunk_id=sending.question.chunk_id,
-                    outcome=_outcome(error),
-                    attempts=sending.attempts,
-                    source=self._source,
-                )
+                self._note(error, key=key, chunk_id=chunk_id, sending=sending)
             raise
-        self._note(
-            key=sending.key,
-            chunk_id=sending.question.chunk_id,
-            outcome=_outcome(reply),
-            reply=reply,
-            attempts=sending.attempts,
-            cost_usd=sending.cost_usd,
-            source=self._source,
-        )
+        self._note(reply, key=key, chunk_id=chunk_id, sending=sending)
         return Answer(key=sending.key, reply=reply, source=self._source)
 
     async def _attempt(self, sending: _Sending, turn: Turn) -> Reply:
@@ -344,13 +330,18 @@ class Wire:
             )
         except BudgetExceeded as error:
             raise self._stop(error) from error
-        usage = None
+        billed: Usage | None = Usage()
         try:
             self._raise_when_stopped()
             self._count_attempt(sending)
             raw = await self._provider.send(sending.body)
             reply = self._provider.parse(raw)
-            usage = reply.usage
+            billed = self._believed(reply.usage, reservation)
+        except Unanswered as error:
+            billed = error.usage
+            if billed != Usage():
+                billed = self._believed(billed, reservation)
+            raise
         except RateLimited as error:
             self._hold_back(error, turn)
             raise
@@ -360,10 +351,10 @@ class Wire:
         except ProviderUnusable as error:
             raise self._unusable(error) from error
         finally:
-            sending.cost_usd = self._budget.settle(reservation, usage)
+            self._settle(sending, reservation, billed)
         # No await from here on: what was paid for is stored before anything
         # can call this task off.
-        self._count_answer(sending, reply)
+        self._count_answer(question, billed)
         self._store(sending.key, raw, reply)
         return reply
 
@@ -373,18 +364,40 @@ class Wire:
         sending.attempts += 1
         self.counts.attempts += 1
 
-    def _count_answer(self, sending: _Sending, reply: Reply) -> None:
+    def _believed(self, usage: Usage | None, reservation: Reservation) -> Usage | None:
+        """Give what was used, None when that is not known; says so once."""
+        doubt = None if self._source == "replay" else reservation.doubt(usage)
+        if doubt is None:
+            return usage
+        self.warnings.setdefault(
+            "usage",
+            f"{self._provider.name} {doubt}; where the usage is not known, a request "
+            "counts as the most it may cost",
+        )
+        return None
+
+    def _settle(
+        self, sending: _Sending, reservation: Reservation, billed: Usage | None
+    ) -> None:
+        cost = self._budget.settle(reservation, billed)
+        sending.cost_usd += cost
+        self.counts.cost_usd += cost
+        self.counts.usage += billed or Usage()
+        if billed is None or sending.usage is None:
+            sending.usage = None
+        else:
+            sending.usage += billed
+
+    def _count_answer(self, question: Question, usage: Usage | None) -> None:
         self._reached = True
         self._failed_in_a_row = 0
-        self.counts.usage += reply.usage
-        self.counts.cost_usd += sending.cost_usd
         self._throttle.speed_up()
-        expected, read = sending.question.input_tokens, reply.usage.input
-        if not read:
+        if usage is None or not usage.input:
             return
-        self._throttle.correct(estimated=expected, used=read + reply.usage.output)
+        expected, read = question.input_tokens, usage.input
+        self._throttle.correct(estimated=expected, used=read + usage.output)
         if read < _READ_TOO_LITTLE * expected:
-            self.warning = (
+            self.warnings["cut"] = (
                 f"{self._provider.name} read {read} tokens of a request of about "
                 f"{expected}: the server seems to cut prompts to its own context"
             )
@@ -409,7 +422,7 @@ class Wire:
         error = state.outcome.exception() if state.outcome else None
         told = error.retry_after_seconds if isinstance(error, RateLimited) else None
         if told is not None:
-            spread = max(_LEAST_SPREAD_SECONDS, told * _SPREAD_SHARE)
+            spread = max(spread_seconds(told), told * _SPREAD_SHARE)
             return told + (1 - self._timing.random()) * spread
         backoff = min(
             _LONGEST_BACKOFF_SECONDS,
@@ -444,31 +457,30 @@ class Wire:
         if self.stop_reason is not None:
             raise Stopped(self.stop_reason)
 
-    def _note(  # noqa: PLR0913 - the fields of one line
+    def _note(
         self,
+        result: Reply | Exception,
         *,
         key: str,
         chunk_id: str,
-        outcome: str,
-        source: Source,
-        reply: Reply | None = None,
-        attempts: int = 0,
-        cost_usd: Decimal = Decimal(0),
+        sending: _Sending | None = None,
     ) -> None:
+        """Write a line to the ledger: of what was sent, or was at hand."""
         if self._ledger is None:
             return
+        cost = Decimal(0) if sending is None else sending.cost_usd
         entry = Entry(
             request=key,
             chunk_ids=(chunk_id,),
             provider=self._provider.name,
             endpoint=self._provider.endpoint,
             model_asked=self._settings.model,
-            model_answered=reply.model if reply else None,
-            attempts=attempts,
-            outcome=outcome,
-            usage=reply.usage if reply and attempts else None,
-            cost_usd=cost_usd if self.has_price else None,
-            source=source,
+            model_answered=None if isinstance(result, Exception) else result.model,
+            attempts=0 if sending is None else sending.attempts,
+            outcome=_outcome(result),
+            usage=None if sending is None else sending.usage,
+            cost_usd=cost if self.has_price else None,
+            source="cache" if sending is None else self._source,
         )
         try:
             self._ledger.write(entry)

@@ -5,10 +5,18 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from situate.enrichment.exchange import Reply, Usage
+from situate.enrichment.exchange import Reply
 from situate.enrichment.providers.connection import Vendor, connect, on_the_wire
 from situate.enrichment.providers.failures import failure, unreached
-from situate.enrichment.providers.replies import broken, count, joined_text, load
+from situate.enrichment.providers.replies import (
+    Counters,
+    joined_text,
+    load,
+    no_reply,
+    says_error,
+    stop_of,
+    usage_of,
+)
 
 if TYPE_CHECKING:
     import anthropic
@@ -29,6 +37,15 @@ _STOPS: dict[str, Stop] = {
     "model_context_window_exceeded": "length",
     "refusal": "refusal",
 }
+
+_COUNTERS = Counters(
+    input=("input_tokens",),
+    cache_write=("cache_creation_input_tokens",),
+    cache_read=("cache_read_input_tokens",),
+    output=("output_tokens",),
+    thinking=("output_tokens_details", "thinking_tokens"),
+    input_includes_cached=False,
+)
 
 # A request without one of these asks something else, or nothing.
 _ESSENTIAL = frozenset({"model", "max_tokens", "system", "messages"})
@@ -115,7 +132,8 @@ class AnthropicProvider:
         """Send the body once and give the raw JSON reply.
 
         Raises:
-            TransientError: asking again may help (RateLimited: after a wait).
+            TransientError: asking again may help (RateLimited: after a wait;
+                Unanswered: though it may be billed).
             RequestRejected: this body is refused for good.
             ProviderUnusable: no request can succeed.
         """
@@ -143,31 +161,16 @@ class AnthropicProvider:
         """Read a raw reply. Pure.
 
         Raises:
-            TransientError: it is no reply: an error body, HTML, half a JSON text.
+            Unanswered: it is no reply: an error body, HTML, half a JSON text.
         """
         data = load(raw, self.name)
-        stop = _STOPS.get(str(data.get("stop_reason")))
-        if stop is None:
-            # No tools are offered, so stopping for one, or for a pause, is a fault.
-            what = f"its stop reason is {data.get('stop_reason')!r:.40}"
-            raise broken(self.name, what)
-        usage = data.get("usage")
-        if not isinstance(usage, dict):
-            raise broken(self.name, "it does not say what it used")
-
-        def tokens(*path: str) -> int:
-            return count(usage, *path, provider=self.name)
-
+        if "content" not in data or says_error(data):
+            raise no_reply(data, _COUNTERS, provider=self.name)
+        text = joined_text(data["content"])
         return Reply(
-            text=joined_text(data.get("content")),
-            stop=stop,
-            usage=Usage(
-                uncached_input=tokens("input_tokens"),
-                cache_write=tokens("cache_creation_input_tokens"),
-                cache_read=tokens("cache_read_input_tokens"),
-                output=tokens("output_tokens"),
-                thinking=tokens("output_tokens_details", "thinking_tokens"),
-            ),
+            text=text,
+            stop=stop_of(data.get("stop_reason"), _STOPS, text),
+            usage=usage_of(data, _COUNTERS),
             model=str(data.get("model") or ""),
         )
 
@@ -185,7 +188,6 @@ class AnthropicProvider:
         return anthropic.AsyncAnthropic(
             api_key=connection.key,
             base_url=connection.base_url,
-            timeout=connection.timeout_seconds,
             max_retries=0,
             open_telemetry=False,
             http_client=anthropic.DefaultAsyncHttpxClient(

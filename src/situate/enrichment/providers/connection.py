@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,8 @@ from urllib.parse import urlsplit
 from situate.errors import AuthenticationFailed, ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import httpx2
 
     from situate.enrichment.exchange import Body
@@ -35,6 +38,15 @@ _HEADERS = frozenset(
 )
 
 _NO_KEY = "no-key-needed"
+
+_SECRET_NAME = re.compile(r"(?:^|_)KEY$|(?:TOKEN|SECRET|PASSWORD)$", re.IGNORECASE)
+_MOUNTED_NAME = re.compile(r"_API_KEY_FILE$", re.IGNORECASE)
+_SHORTEST_SECRET = 6
+"""Characters; what is shorter is a word that messages need."""
+
+_CONNECTING_SHARE = 0.8
+"""Of the time for a request: what is spent before anything is sent ends first,
+so that a server nobody reached is told from one that may send a bill."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +72,8 @@ class Connection:
     timeout_seconds: float
     """For one request from its start to the last byte of its reply."""
     no_key: str | None = None
+    secrets: tuple[str, ...] = field(repr=False, default=())
+    """What no message may hold: the key, and everything secret around it."""
 
     def check(self) -> None:
         """Find out whether there is a key to ask with.
@@ -78,8 +92,14 @@ class Connection:
         Redirects are not followed: they would send text to an address that
         nobody configured.
         """
+        import httpx2  # noqa: PLC0415 - comes with the SDKs, which load late
+
         options: dict[str, Any] = {
-            "timeout": self.timeout_seconds,
+            "timeout": httpx2.Timeout(
+                self.timeout_seconds,
+                connect=self.timeout_seconds * _CONNECTING_SHARE,
+                pool=self.timeout_seconds * _CONNECTING_SHARE,
+            ),
             "follow_redirects": False,
             "event_hooks": {"request": [self._set_headers]},
         }
@@ -124,7 +144,9 @@ def connect(
             f"{vendor.name} needs a key: set {vendor.variable}, or "
             f"{vendor.variable}_FILE to the file that holds it"
         )
+    secrets = environment_secrets()
     return Connection(
+        secrets=(key, *secrets) if key and key != _NO_KEY else secrets,
         vendor=vendor,
         base_url=address,
         endpoint=endpoint or address,
@@ -132,6 +154,30 @@ def connect(
         timeout_seconds=timeout_seconds,
         no_key=no_key,
     )
+
+
+def environment_secrets() -> tuple[str, ...]:
+    """Collect what the environment calls a key, token, secret or password.
+
+    A server may repeat what it knows of us, and it may know other keys than ours.
+    """
+    values = {
+        value.strip() for name, value in os.environ.items() if _SECRET_NAME.search(name)
+    }
+    for name, path in os.environ.items():
+        mounted = Path(path.strip())
+        # One that is needed and cannot be read is an error of its own.
+        with suppress(OSError, ValueError):
+            if _MOUNTED_NAME.search(name) and mounted.is_file():
+                values.add(mounted.read_text(encoding="utf-8").strip())
+    return tuple(value for value in values if len(value) >= _SHORTEST_SECRET)
+
+
+def masked(text: str, secrets: Iterable[str]) -> str:
+    """Put a mark in place of every secret."""
+    for secret in sorted(secrets, key=len, reverse=True):
+        text = text.replace(secret, "[key]")
+    return text
 
 
 def on_the_wire(body: Body) -> bytes:

@@ -2,7 +2,7 @@
 
 By status and code first; by words only where vendors have no code for what
 matters: context length and parameters. Messages carry status, code and a few
-words of the server, one line, never a header and never the key.
+words of the server, one line, never a header and never a secret.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import re
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
+from situate.enrichment.exchange import Unanswered
+from situate.enrichment.providers.connection import masked
 from situate.errors import (
     AuthenticationFailed,
     ContextTooLong,
@@ -72,6 +74,11 @@ _PARAMETER_WORDS = (
 # An SDK may pass these off as a lost connection; they are mistakes in a program.
 _DEFECTS = (AssertionError, AttributeError, LookupError, NameError, TypeError)
 
+# Of httpx2; anything else happens before a request is out.
+_AFTER_SENDING = frozenset(
+    {"DecodingError", "ReadError", "ReadTimeout", "RemoteProtocolError"}
+)
+
 _WORDS_SHOWN = 200
 
 
@@ -102,6 +109,9 @@ def unreached(
 ) -> TransientError:
     """Give the error for a request that got no reply, in time or at all.
 
+    Where the request may have arrived the error is `Unanswered`: a vendor may
+    work on it, and bill it, though nobody hears the answer.
+
     A mistake in the program that an SDK passes off as a lost connection is
     raised as itself: asking again would hide it.
     """
@@ -109,12 +119,13 @@ def unreached(
     if isinstance(cause, _DEFECTS):
         raise cause from None
     where = f"{connection.vendor.name} at {connection.endpoint}"
-    if late:
-        return TransientError(
-            f"{where} did not answer within {connection.timeout_seconds:g} s"
-        )
     reason = error.__class__.__name__ if cause is None else cause.__class__.__name__
-    return TransientError(f"{where} cannot be reached ({reason})")
+    message = f"{where} cannot be reached ({reason})"
+    if late:
+        message = f"{where} did not answer within {connection.timeout_seconds:g} s"
+    if isinstance(error, TimeoutError) or reason in _AFTER_SENDING:
+        return Unanswered(message, usage=None)
+    return TransientError(message)
 
 
 def retry_after_seconds(
@@ -206,7 +217,9 @@ class _Answer:
         self.code = names[0] if names else None
         self.codes = frozenset(name.lower() for name in names)
         said = inner.get("message") or top.get("detail") or ""
-        self.words = said if isinstance(said, str) else json.dumps(said)
+        self.words = (
+            said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+        )
         parameter = inner.get("param")
         self.parameter = parameter if isinstance(parameter, str) else None
 
@@ -253,8 +266,7 @@ def _message(connection: Connection, status: int, answer: _Answer) -> str:
 
 
 def _one_line(words: str, connection: Connection) -> str:
-    """Cut a server's words to a short printable line without the key."""
-    if connection.key:
-        words = words.replace(connection.key, "[key]")
+    """Cut a server's words to a short printable line without a secret."""
+    words = masked(words, connection.secrets)
     line = " ".join("".join(c if c.isprintable() else " " for c in words).split())
     return line if len(line) <= _WORDS_SHOWN else f"{line[:_WORDS_SHOWN]}..."

@@ -8,10 +8,18 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from situate.enrichment.exchange import Reply, Usage
+from situate.enrichment.exchange import Reply
 from situate.enrichment.providers.connection import Vendor, connect, on_the_wire
 from situate.enrichment.providers.failures import failure, unreached
-from situate.enrichment.providers.replies import broken, count, joined_text, load
+from situate.enrichment.providers.replies import (
+    Counters,
+    joined_text,
+    load,
+    no_reply,
+    says_error,
+    stop_of,
+    usage_of,
+)
 from situate.model import digest
 
 if TYPE_CHECKING:
@@ -31,6 +39,15 @@ _STOPS: dict[str, Stop] = {
     "length": "length",
     "content_filter": "refusal",
 }
+
+_COUNTERS = Counters(
+    input=("prompt_tokens",),
+    cache_write=("prompt_tokens_details", "cache_write_tokens"),
+    cache_read=("prompt_tokens_details", "cached_tokens"),
+    output=("completion_tokens",),
+    thinking=("completion_tokens_details", "reasoning_tokens"),
+    input_includes_cached=True,
+)
 
 _TOKEN_FIELDS = ("max_tokens", "max_completion_tokens")
 
@@ -117,7 +134,8 @@ class OpenAIProvider:
         """Send the body once and give the raw JSON reply.
 
         Raises:
-            TransientError: asking again may help (RateLimited: after a wait).
+            TransientError: asking again may help (RateLimited: after a wait;
+                Unanswered: though it may be billed).
             RequestRejected: this body is refused for good.
             ProviderUnusable: no request can succeed.
         """
@@ -145,24 +163,27 @@ class OpenAIProvider:
         """Read a raw reply. Pure.
 
         Raises:
-            TransientError: it is no reply: an error body, HTML, half a JSON text.
+            Unanswered: it is no reply: an error body, HTML, half a JSON text.
         """
         data = load(raw, self.name)
         choices = data.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         message = choice.get("message") if isinstance(choice, dict) else None
-        if not isinstance(choice, dict) or not isinstance(message, dict):
-            raise broken(self.name, "it holds no message")
-        reason, refusal = choice.get("finish_reason"), message.get("refusal")
-        refused = isinstance(refusal, str) and bool(refusal)
-        stop = "refusal" if refused else _STOPS.get(str(reason))
-        if stop is None:
-            # No tools are offered, so calling one is a fault.
-            raise broken(self.name, f"its finish reason is {reason!r:.40}")
+        if (
+            not isinstance(choice, dict)
+            or not isinstance(message, dict)
+            or says_error(data)
+            or says_error(choice)
+        ):
+            raise no_reply(data, _COUNTERS, provider=self.name)
+        text, refusal = joined_text(message.get("content")), message.get("refusal")
+        stop = stop_of(choice.get("finish_reason"), _STOPS, text)
+        if isinstance(refusal, str) and refusal:
+            text, stop = refusal, "refusal"
         return Reply(
-            text=str(refusal) if refused else joined_text(message.get("content")),
+            text=text,
             stop=stop,
-            usage=self._usage(data),
+            usage=usage_of(data, _COUNTERS),
             model=str(data.get("model") or ""),
         )
 
@@ -172,25 +193,6 @@ class OpenAIProvider:
         if client is not None:
             await client.close()
 
-    def _usage(self, data: dict[str, JsonValue]) -> Usage:
-        usage = data.get("usage")
-        if not isinstance(usage, dict):
-            raise broken(self.name, "it does not say what it used")
-
-        def tokens(*path: str) -> int:
-            return count(usage, *path, provider=self.name)
-
-        # prompt_tokens includes what was read from and written to the cache.
-        read = tokens("prompt_tokens_details", "cached_tokens")
-        written = tokens("prompt_tokens_details", "cache_write_tokens")
-        return Usage(
-            uncached_input=max(0, tokens("prompt_tokens") - read - written),
-            cache_write=written,
-            cache_read=read,
-            output=tokens("completion_tokens"),
-            thinking=tokens("completion_tokens_details", "reasoning_tokens"),
-        )
-
     def _open(self) -> openai.AsyncOpenAI:
         import openai  # noqa: PLC0415 - takes a second, and only asking needs it
 
@@ -199,7 +201,6 @@ class OpenAIProvider:
         return openai.AsyncOpenAI(
             api_key=connection.key,
             base_url=connection.base_url,
-            timeout=connection.timeout_seconds,
             max_retries=0,
             http_client=openai.DefaultAsyncHttpxClient(
                 **connection.client_options(self._transport)

@@ -10,9 +10,17 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, cast
 
-from situate.enrichment.exchange import Body, Parameters, Rendered, Reply, Stop, Usage
+from situate.enrichment.exchange import (
+    Body,
+    Parameters,
+    Rendered,
+    Reply,
+    Stop,
+    Unanswered,
+    Usage,
+)
 from situate.enrichment.plan import canonical
-from situate.errors import ConfigError, RecordError, RequestRejected, TransientError
+from situate.errors import ConfigError, RecordError, RequestRejected
 from situate.model import digest
 from situate.shipped import shipped
 
@@ -72,12 +80,16 @@ class ReplayProvider:
         return raw
 
     def parse(self, raw: str) -> Reply:
-        """Read a recorded reply."""
+        """Read a recorded reply.
+
+        Raises:
+            Unanswered: it is none.
+        """
         try:
             return _reply(json.loads(raw))
         except (ValueError, RecursionError) as error:
             message = f"a recorded reply cannot be read: {error}"
-            raise TransientError(message) from error
+            raise Unanswered(message, usage=Usage()) from error
 
     async def close(self) -> None:
         """Do nothing: no connection is held."""
@@ -150,4 +162,9 @@ def _reply(record: Any) -> Reply:
     ):
         message = f"'usage' has to hold counts: {', '.join(_COUNTS)}"
         raise ValueError(message)
-    return Reply(text=text, model=model, stop=cast("Stop", stop), usage=Usage(**usage))
+    return Reply(
+        text=text,
+        model=model,
+        stop=cast("Stop", stop),
+        usage=Usage(**usage) if usage else None,
+    )

@@ -14,8 +14,16 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from situate.enrichment.exchange import Body, Parameters, Rendered, Reply, Stop, Usage
-from situate.errors import ProviderError, TransientError
+from situate.enrichment.exchange import (
+    Body,
+    Parameters,
+    Rendered,
+    Reply,
+    Stop,
+    Unanswered,
+    Usage,
+)
+from situate.errors import ProviderError
 
 if TYPE_CHECKING:
     from situate.model import JsonValue
@@ -92,15 +100,16 @@ class ScriptedProvider:
         """Read what `send` gave."""
         try:
             fields = json.loads(raw)
+            usage = fields["usage"]
             return Reply(
                 text=fields["text"],
                 stop=cast("Stop", fields["stop"]),
-                usage=Usage(**fields["usage"]),
+                usage=None if usage is None else Usage(**usage),
                 model=fields["model"],
             )
         except (ValueError, TypeError, KeyError) as error:
             message = f"the scripted reply is no reply: {error.__class__.__name__}"
-            raise TransientError(message) from error
+            raise Unanswered(message, usage=Usage()) from error
 
     async def close(self) -> None:
         """Note that nobody will ask again."""
