@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from situate.enrichment.exchange import Usage
 from situate.pricing import ModelFacts, Prices, cost, estimate, load_models
+from situate.usage import Usage
 
 PRICES = Prices(
     input=Decimal(1),

@@ -9,7 +9,8 @@
     ├── BudgetExceeded           the next request would cross a limit on spending
     └── ProviderError            a model could not be asked or did not answer
         ├── TransientError       worth asking again
-        │   └── RateLimited      told to wait, perhaps for how long
+        │   ├── RateLimited      told to wait, perhaps for how long
+        │   └── Unanswered       perhaps worked on and billed, but no reply came
         ├── RequestRejected      this request, and only this one, is refused
         │   ├── ContextTooLong   it does not fit the model
         │   └── UnsupportedParameter   it names a parameter the model does not know
@@ -22,6 +23,11 @@ Messages name the thing, what was found and what to do. They never hold a secret
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from situate.usage import Usage
 
 
 class SituateError(Exception):
@@ -69,6 +75,18 @@ class RateLimited(TransientError):
     def __init__(self, message: str, *, retry_after_seconds: float | None) -> None:
         super().__init__(message)
         self.retry_after_seconds = retry_after_seconds
+
+
+class Unanswered(TransientError):
+    """A request that a provider may have worked on brought no reply.
+
+    `usage` is what may be billed for it: nothing, what a broken reply says it
+    used, or None when nobody said.
+    """
+
+    def __init__(self, message: str, *, usage: Usage | None) -> None:
+        super().__init__(message)
+        self.usage = usage
 
 
 class RequestRejected(ProviderError):

@@ -10,10 +10,11 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final, Literal, cast, get_args
 
-from situate.enrichment.exchange import Usage
 from situate.errors import RecordError
 from situate.fields import Fields
+from situate.files import opened
 from situate.records import from_line
+from situate.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -133,7 +134,8 @@ def read_sizes(path: Path) -> tuple[Sizes, tuple[FileDigest, ...]]:
         RecordError: it cannot be read or is no manifest of this version.
     """
     try:
-        manifest = Fields(from_line(path.read_bytes(), str(path)), str(path))
+        with opened(path) as file:
+            manifest = Fields(from_line(file.read(), str(path)), str(path))
     except OSError as error:
         message = f"{path}: cannot be read: {error.strerror}"
         raise RecordError(message) from error

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from situate.enrichment.cache import Cache
-from situate.enrichment.exchange import Reply, Stop, Usage
+from situate.enrichment.exchange import Reply, Stop
 from situate.enrichment.ledger import Ledger
 from situate.enrichment.live import Session, Summary
 from situate.enrichment.plan import DocumentPlan, plan
@@ -20,6 +20,7 @@ from situate.model import Block, Chunk, Document, Enrichment, Metadata, Section
 from situate.pricing import ModelFacts, Prices
 from situate.prompts import Prompt, load_prompt
 from situate.tokens import load_counter
+from situate.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

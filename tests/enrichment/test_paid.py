@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
-from situate.enrichment.exchange import Reply, Unanswered, Usage
+from situate.enrichment.exchange import Reply
 from situate.enrichment.providers.scripted import ScriptedProvider
-from situate.errors import RateLimited, TransientError
+from situate.errors import RateLimited, TransientError, Unanswered
+from situate.usage import Usage
 from tests.enrichment.scenes import (
     GOOD,
     PRICES,

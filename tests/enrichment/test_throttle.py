@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from situate.enrichment.budget import Budget
-from situate.enrichment.exchange import Usage
 from situate.enrichment.throttle import Throttle, Turn, spread_seconds
 from situate.errors import BudgetExceeded
+from situate.usage import Usage
 from tests.enrichment.scenes import PRICES, VirtualTime, facts, settings
 
 if TYPE_CHECKING:

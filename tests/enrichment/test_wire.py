@@ -244,7 +244,8 @@ def test_a_prompt_that_does_not_fit_costs_its_own_document_alone(
 def test_an_unknown_parameter_is_dropped_once_and_remembered(tmp_path: Path) -> None:
     """The first request learns it for the whole session."""
 
-    def picky(body: Body) -> Any:
+    async def picky(body: Body) -> Any:
+        await asyncio.sleep(0.001)  # Others are under way meanwhile.
         if "max_output_tokens" in body:
             return UnsupportedParameter("400", parameter="max_output_tokens")
         return _answer_to(body)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from situate.enrichment.exchange import Usage
 from situate.errors import ContextTooLong, ProviderUnusable
+from situate.usage import Usage
 from tests.support.cassettes import (
     DIRECTORY,
     PATHS,

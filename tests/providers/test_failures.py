@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
-from situate.enrichment.exchange import Unanswered
 from situate.errors import (
     AuthenticationFailed,
     ContextTooLong,
@@ -26,6 +25,7 @@ from situate.errors import (
     RateLimited,
     RequestRejected,
     TransientError,
+    Unanswered,
     UnsupportedParameter,
 )
 from tests.support.http import mocked

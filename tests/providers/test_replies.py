@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from situate.enrichment.exchange import Reply, Unanswered, Usage
+from situate.enrichment.exchange import Reply
+from situate.errors import Unanswered
+from situate.usage import Usage
 from tests.support.vendors import ANTHROPIC, OPENAI, VENDORS, Vendor
 
 

@@ -21,7 +21,20 @@ from situate import (
     walk,
 )
 
+from situate.enrichment import (
+    Cache,
+    ScriptedProvider,
+    Session,
+    Settings,
+    Summary,
+    estimate,
+    load_prompt,
+    plan,
+)
+from situate.pricing import load_models
+
 if TYPE_CHECKING:
+    from decimal import Decimal
     from pathlib import Path
 
 
@@ -59,6 +72,39 @@ def refused(path: Path) -> str | None:
     except SituateError as error:
         return str(error)
     return None
+
+
+async def enriched(
+    document: Document, chunks: tuple[Chunk, ...], folder: Path
+) -> tuple[tuple[Chunk, ...], Summary, Decimal | None]:
+    """Price the statements of a document, then ask for them."""
+    provider = ScriptedProvider(["Days of leave for people who join in May."])
+    settings = Settings(provider="scripted", model="any", prompt="findable-v1")
+    counter = load_counter("cl100k_base")
+    prompt = load_prompt(settings.prompt)
+    facts = load_models().facts("openai", settings.model)
+    planned = plan(
+        chunks,
+        document,
+        settings=settings,
+        prompt=prompt,
+        provider=provider,
+        counter=counter,
+    )
+    with Cache(folder) as cache:
+        price = estimate(
+            [planned], settings=settings, facts=facts, cached=cache.holds
+        ).usd_high
+        async with Session(
+            settings=settings,
+            prompt=prompt,
+            provider=provider,
+            cache=cache,
+            ledger=None,
+            counter=counter,
+            facts=facts,
+        ) as session:
+            return await session.enrich(document, chunks), session.summary, price
 
 
 class Words:

@@ -12,10 +12,10 @@ import os
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from situate.enrichment.budget import REPLAY
 from situate.enrichment.plan import canonical
 from situate.enrichment.providers.connection import environment_secrets, masked
 from situate.enrichment.providers.replay import cassette_key, read_cassette
+from situate.enrichment.settings import REPLAY
 from situate.enrichment.statement import clean
 from situate.errors import TransientError
 

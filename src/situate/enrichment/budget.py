@@ -18,9 +18,9 @@ from situate.enrichment.plan import INPUT_MARGIN
 from situate.errors import BudgetExceeded, ConfigError
 
 if TYPE_CHECKING:
-    from situate.enrichment.exchange import Usage
     from situate.enrichment.settings import Settings
     from situate.pricing import ModelFacts
+    from situate.usage import Usage
 
 _MARGIN_OVER_SEEN = Decimal("1.05")
 """Documents differ in how far our count is off; a seen ratio gets this on top."""
@@ -29,8 +29,6 @@ _BELIEVED_TIMES = 10
 _BELIEVED_EXTRA_TOKENS = 50_000
 """What a count may be above what was sent or asked for: tokenizers differ by a
 few times, and gateways and models add prompts and thinking of their own."""
-
-REPLAY = "replay"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +71,7 @@ class Budget:
             ConfigError: the limits do not fit the model, as in `check_limits`.
         """
         check_limits(settings, facts)
-        free = settings.provider == REPLAY
+        free = settings.replayed
         self._prices = None if free else facts.prices
         self._max_usd = None if free else settings.max_usd
         self._max_tokens = None if free else settings.max_total_tokens
@@ -161,7 +159,7 @@ def check_limits(settings: Settings, facts: ModelFacts) -> None:
         ConfigError: `max_usd` is missing for a model with a price, or given for
             one without.
     """
-    if settings.provider == REPLAY:
+    if settings.replayed:
         return
     if facts.prices is not None and settings.max_usd is None:
         message = (

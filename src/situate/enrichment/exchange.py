@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from situate.errors import TransientError
 from situate.model import JsonValue
+
+if TYPE_CHECKING:
+    from situate.usage import Usage
 
 Body: TypeAlias = Mapping[str, JsonValue]
 """A request body as JSON; its canonical form is its identity."""
@@ -42,32 +44,6 @@ class Parameters:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """Tokens of one reply in four disjoint counts, and how many were thinking."""
-
-    uncached_input: int = 0
-    cache_write: int = 0
-    cache_read: int = 0
-    output: int = 0
-    """Includes `thinking`."""
-    thinking: int = 0
-
-    @property
-    def input(self) -> int:
-        """Everything that was read: uncached, written to and read from a cache."""
-        return self.uncached_input + self.cache_write + self.cache_read
-
-    def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            uncached_input=self.uncached_input + other.uncached_input,
-            cache_write=self.cache_write + other.cache_write,
-            cache_read=self.cache_read + other.cache_read,
-            output=self.output + other.output,
-            thinking=self.thinking + other.thinking,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """What a model answered."""
 
@@ -78,18 +54,6 @@ class Reply:
     """None when it does not say, or says what is no count."""
     model: str
     """The model that answered, as the provider names it."""
-
-
-class Unanswered(TransientError):
-    """A request that a provider may have worked on brought no reply.
-
-    `usage` is what may be billed for it: nothing, what a broken reply says it
-    used, or None when nobody said.
-    """
-
-    def __init__(self, message: str, *, usage: Usage | None) -> None:
-        super().__init__(message)
-        self.usage = usage
 
 
 class Provider(Protocol):

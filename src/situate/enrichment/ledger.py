@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from situate.enrichment.exchange import Usage
+    from situate.usage import Usage
 
 Source = Literal["wire", "cache", "replay"]
 """`wire` was sent, `replay` came from a cassette, `cache` from an earlier or an

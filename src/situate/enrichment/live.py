@@ -16,7 +16,6 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from situate.enrichment.budget import REPLAY
 from situate.enrichment.gate import Context, Verdict, judge, known_words, repair
 from situate.enrichment.language import script_of
 from situate.enrichment.plan import parameters_for, plan
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from situate.enrichment.cache import Cache
-    from situate.enrichment.exchange import Provider, Reply, Usage
+    from situate.enrichment.exchange import Provider, Reply
     from situate.enrichment.ledger import Ledger
     from situate.enrichment.plan import DocumentPlan, PlannedRequest
     from situate.enrichment.reasons import FallbackReason, StopReason
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
     from situate.pricing import ModelFacts
     from situate.prompts import Prompt
     from situate.tokens import TokenCounter
+    from situate.usage import Usage
 
 _ROOM_AFTER_TRUNCATION = 4
 """Output limit of the second try, as a multiple of `statement_max_tokens`."""
@@ -193,13 +193,13 @@ class Session:
             fallbacks=dict(sorted(self._fallbacks.items())),
             skipped=dict(sorted(self._skipped.items())),
             cache_hits=self._cache_hits,
-            requests=wire.counts.requests,
-            attempts=wire.counts.attempts,
-            usage=wire.counts.usage,
-            cost_usd=wire.counts.cost_usd if wire.has_price else None,
+            requests=wire.accounts.counts.requests,
+            attempts=wire.accounts.counts.attempts,
+            usage=wire.accounts.counts.usage,
+            cost_usd=wire.accounts.counts.cost_usd if wire.has_price else None,
             stopped=wire.stop_reason,
             stop_message=wire.stop_message,
-            warnings=(*self._warnings, *wire.warnings.values()),
+            warnings=(*self._warnings, *wire.accounts.warnings.values()),
         )
 
     async def _enrichment(
@@ -314,8 +314,7 @@ class Session:
             case TransientError():
                 return "unavailable"
             case _:
-                is_replay = self._settings.provider == REPLAY
-                return "not_recorded" if is_replay else "rejected"
+                return "not_recorded" if self._settings.replayed else "rejected"
 
     def _model(self, reply: Reply) -> str:
         """Name who answered; what is no name to write down is not repeated."""

@@ -16,8 +16,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from situate import pricing
-from situate.enrichment.exchange import Parameters, Rendered, Usage
+from situate.enrichment.exchange import Parameters, Rendered
 from situate.model import digest, walk
+from situate.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
 FOLLOW_UPS = 2
 """Requests a chunk may need beside its planned one: a re-ask and a repair."""
+
+REPAIR_TOKENS = 1_000
+"""Most that a repair adds to a request: the answer it is about, and why."""
 
 INPUT_MARGIN = Decimal("1.3")
 """How far a vendor's own count may lie above ours. Vendors other than OpenAI
@@ -130,6 +134,8 @@ class Estimate:
     """Every answer is one short sentence; None when no price is known."""
     usd_high: Decimal | None
     """The provider counts more tokens and every answer runs to its limit."""
+    usd_follow_ups: Decimal | None
+    """What the allowance would cost at most, if every chunk needed all of it."""
     hours: float
     """Under the configured limits; at least the rates' and the workers' share."""
 
@@ -239,7 +245,7 @@ def estimate(
     chunks = 0
     asked: set[str] = set()
     input_tokens = output_tokens = 0
-    low = high = Decimal(0)
+    low = high = follow_ups = Decimal(0)
     for request in (each for document in plans for each in document.requests):
         chunks += 1
         if cached(request) or request.reply_key in asked:
@@ -252,7 +258,11 @@ def estimate(
                 uncached_input=request.input_tokens, output=request.output_tokens
             )
             low += pricing.cost(usage, facts.prices)
-            high += pricing.estimate(*bounds(request, facts=facts), facts.prices)
+            most_in, most_out = bounds(request, facts=facts)
+            high += pricing.estimate(most_in, most_out, facts.prices)
+            follow_ups += FOLLOW_UPS * pricing.estimate(
+                most_in + REPAIR_TOKENS, 2 * most_out, facts.prices
+            )
     return Estimate(
         chunks=chunks,
         cached=chunks - len(asked),
@@ -262,6 +272,7 @@ def estimate(
         output_tokens=output_tokens,
         usd_low=None if facts.prices is None else low,
         usd_high=None if facts.prices is None else high,
+        usd_follow_ups=None if facts.prices is None else follow_ups,
         hours=_hours(len(asked), input_tokens + output_tokens, settings),
     )
 

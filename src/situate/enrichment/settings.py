@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from decimal import Decimal
     from pathlib import Path
 
+REPLAY = "replay"
+"""The provider that answers from recorded replies."""
+
 View = Literal["full"]
 """What a model is shown beside the chunk: `full` is the whole document."""
 
@@ -44,3 +47,8 @@ class Settings:
     tokens_per_minute: int | None = None
     replay: Path | None = None
     """Cassette file or directory; None takes the shipped ones."""
+
+    @property
+    def replayed(self) -> bool:
+        """True when answers are recorded ones: nothing is sent, nothing costs."""
+        return self.provider == REPLAY

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from situate.enrichment.budget import REPLAY, Budget, Reservation
-from situate.enrichment.exchange import Unanswered, Usage
+from situate.enrichment.accounts import Accounts, Bill
+from situate.enrichment.budget import Budget
+from situate.enrichment.flights import Flights
 from situate.enrichment.ledger import Entry
 from situate.enrichment.plan import reply_key
 from situate.enrichment.statement import clean
@@ -30,20 +31,16 @@ from situate.errors import (
     RateLimited,
     RequestRejected,
     TransientError,
+    Unanswered,
     UnsupportedParameter,
 )
+from situate.usage import Usage
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState
 
     from situate.enrichment.cache import Cache
-    from situate.enrichment.exchange import (
-        Body,
-        Parameters,
-        Provider,
-        Rendered,
-        Reply,
-    )
+    from situate.enrichment.exchange import Body, Parameters, Provider, Rendered, Reply
     from situate.enrichment.ledger import Ledger, Source
     from situate.enrichment.reasons import StopReason
     from situate.enrichment.settings import Settings
@@ -58,9 +55,6 @@ _LONGEST_BACKOFF_SECONDS = 30.0
 _SPREAD_SHARE = 0.25
 """Of a told wait: how far apart those who were told the same ask again, beside
 the spread after every pause."""
-
-_READ_TOO_LITTLE = 0.5
-"""Below this share of our count no tokenizer but a cut is the explanation."""
 
 
 _STOPS: tuple[tuple[type[Exception], StopReason], ...] = (
@@ -116,30 +110,19 @@ class Answer:
 
 
 @dataclass(slots=True)
-class Counts:
-    """What has gone over the wire so far."""
-
-    requests: int = 0
-    """Sent, however often each had to be repeated."""
-    attempts: int = 0
-    """Times anything was sent."""
-    usage: Usage = field(default_factory=Usage)
-    """As far as it is known."""
-    cost_usd: Decimal = Decimal(0)
-    """What is not known is taken at what it may cost at most."""
-
-
-@dataclass(slots=True)
 class _Sending:
     """One request while it is tried."""
 
     body: Body
     key: str
     question: Question
-    attempts: int = 0
-    usage: Usage | None = field(default_factory=Usage)
-    """Of all attempts together; None when one is not known."""
-    cost_usd: Decimal = Decimal(0)
+    dropped: frozenset[str]
+    """What the body was rendered without."""
+    bill: Bill = field(default_factory=Bill)
+
+
+class _Outdated(Exception):
+    """The body names a parameter that has been refused since it was rendered."""
 
 
 class Wire:
@@ -160,20 +143,17 @@ class Wire:
         Raises:
             ConfigError: limits on spending do not fit the model.
         """
-        self.counts = Counts()
         self.stop_reason: StopReason | None = None
         self.stop_message: str | None = None
         self.fatal: ProviderUnusable | None = None
         """What the first request found to be wrong for all of them."""
-        self.warnings: dict[str, str] = {}
-        """What is worth saying once, by what it is about."""
         self._settings = settings
         self._provider = provider
         self._cache = cache
         self._ledger = ledger
         self._timing = timing
-        self._source: Source = "replay" if settings.provider == REPLAY else "wire"
-        self.has_price = self._source == "replay" or facts.prices is not None
+        self._source: Source = "replay" if settings.replayed else "wire"
+        self.has_price = settings.replayed or facts.prices is not None
         self._budget = Budget(settings, facts)
         self._throttle = Throttle(
             concurrency=settings.concurrency,
@@ -181,8 +161,14 @@ class Wire:
             tokens_per_minute=settings.tokens_per_minute,
             timing=timing,
         )
+        self.accounts = Accounts(
+            provider=provider.name,
+            replayed=settings.replayed,
+            budget=self._budget,
+            throttle=self._throttle,
+        )
         self._dropped: frozenset[str] = frozenset()
-        self._flights: dict[str, asyncio.Future[Answer]] = {}
+        self._flights = Flights[Answer](ProviderError, Stopped, _Outdated)
         # A body may hold a whole document: no more are rendered than can be sent.
         self._bodies = asyncio.Semaphore(settings.concurrency)
         self._reached = False
@@ -208,7 +194,9 @@ class Wire:
                 parameters = replace(question.parameters, dropped=dropped)
                 body = self._provider.render(question.rendered, parameters)
                 try:
-                    return await self._ask_once(body, question)
+                    return await self._ask_once(body, question, dropped)
+                except _Outdated:
+                    continue
                 except UnsupportedParameter as error:
                     if error.parameter in dropped or error.parameter not in body:
                         raise
@@ -246,40 +234,21 @@ class Wire:
         except CacheBroken as error:
             self._stop(error)
 
-    def note_at_hand(self, answer: Answer, chunk_id: str) -> None:
-        """Write to the ledger that an answer did not have to be asked for."""
-        self._note(answer.reply, key=answer.key, chunk_id=chunk_id)
-
-    async def _ask_once(self, body: Body, question: Question) -> Answer:
+    async def _ask_once(
+        self, body: Body, question: Question, dropped: frozenset[str]
+    ) -> Answer:
         """Ask one body once, however many want its answer at the same time."""
         key = reply_key(
             body, provider=self._provider.name, endpoint=self._provider.endpoint
         )
-        while (flight := self._flights.get(key)) is not None:
-            try:
-                shared = await asyncio.shield(flight)
-            except asyncio.CancelledError:
-                task = asyncio.current_task()
-                if not flight.cancelled() or (task and task.cancelling()):
-                    raise
-                continue  # Whoever asked was called off; ask in their place.
+        shared = await self._flights.wait(key)
+        if shared is not None:
             return replace(shared, source="cache")
         reply = self.stored(key)
         if reply is not None:
             return Answer(key=key, reply=reply, source="cache")
-        flight = self._flights[key] = asyncio.get_running_loop().create_future()
-        try:
-            answer = await self._send(_Sending(body, key, question))
-        except (ProviderError, Stopped) as error:
-            flight.set_exception(error)
-            flight.exception()  # Perhaps nobody waits to see it.
-            raise
-        else:
-            flight.set_result(answer)
-            return answer
-        finally:
-            del self._flights[key]
-            flight.cancel()
+        sending = _Sending(body, key, question, dropped)
+        return await self._flights.lead(key, lambda: self._send(sending))
 
     async def _send(self, sending: _Sending) -> Answer:
         if not self._reached:
@@ -303,7 +272,6 @@ class Wire:
             retry=retry_if_exception_type(TransientError),
             reraise=True,
         )
-        key, chunk_id = sending.key, sending.question.chunk_id
         try:
             self._raise_when_stopped()
             async with self._throttle.turn() as turn:
@@ -311,18 +279,20 @@ class Wire:
         except (ProviderError, Stopped) as error:
             if isinstance(error, TransientError):
                 self._count_failure(error)
-            if sending.attempts:
-                self._note(error, key=key, chunk_id=chunk_id, sending=sending)
+            if sending.bill.attempts:
+                self._note(sending, error)
             raise
-        self._note(reply, key=key, chunk_id=chunk_id, sending=sending)
+        self._note(sending, reply)
         return Answer(key=sending.key, reply=reply, source=self._source)
 
     async def _attempt(self, sending: _Sending, turn: Turn) -> Reply:
         """Send once, when it may be sent and there is money for it."""
         self._raise_when_stopped()
-        question = sending.question
+        question, bill = sending.question, sending.bill
         await turn.ready(question.input_tokens)
         self._raise_when_stopped()
+        if sending.dropped != self._dropped:
+            raise _Outdated
         try:
             reservation = await self._budget.reserve(
                 input_tokens=question.input_tokens,
@@ -333,17 +303,19 @@ class Wire:
         billed: Usage | None = Usage()
         try:
             self._raise_when_stopped()
-            self._count_attempt(sending)
+            self.accounts.attempt(bill)
             raw = await self._provider.send(sending.body)
             reply = self._provider.parse(raw)
-            billed = self._believed(reply.usage, reservation)
+            billed = self.accounts.believed(reply.usage, reservation)
         except Unanswered as error:
             billed = error.usage
             if billed != Usage():
-                billed = self._believed(billed, reservation)
+                billed = self.accounts.believed(billed, reservation)
             raise
         except RateLimited as error:
             self._hold_back(error, turn)
+            raise
+        except UnsupportedParameter:
             raise
         except RequestRejected:
             self._reached = True
@@ -351,56 +323,15 @@ class Wire:
         except ProviderUnusable as error:
             raise self._unusable(error) from error
         finally:
-            self._settle(sending, reservation, billed)
+            self.accounts.settle(bill, reservation, billed)
         # No await from here on: what was paid for is stored before anything
         # can call this task off.
-        self._count_answer(question, billed)
-        self._store(sending.key, raw, reply)
-        return reply
-
-    def _count_attempt(self, sending: _Sending) -> None:
-        if not sending.attempts:
-            self.counts.requests += 1
-        sending.attempts += 1
-        self.counts.attempts += 1
-
-    def _believed(self, usage: Usage | None, reservation: Reservation) -> Usage | None:
-        """Give what was used, None when that is not known; says so once."""
-        doubt = None if self._source == "replay" else reservation.doubt(usage)
-        if doubt is None:
-            return usage
-        self.warnings.setdefault(
-            "usage",
-            f"{self._provider.name} {doubt}; where the usage is not known, a request "
-            "counts as the most it may cost",
-        )
-        return None
-
-    def _settle(
-        self, sending: _Sending, reservation: Reservation, billed: Usage | None
-    ) -> None:
-        cost = self._budget.settle(reservation, billed)
-        sending.cost_usd += cost
-        self.counts.cost_usd += cost
-        self.counts.usage += billed or Usage()
-        if billed is None or sending.usage is None:
-            sending.usage = None
-        else:
-            sending.usage += billed
-
-    def _count_answer(self, question: Question, usage: Usage | None) -> None:
         self._reached = True
         self._failed_in_a_row = 0
         self._throttle.speed_up()
-        if usage is None or not usage.input:
-            return
-        expected, read = question.input_tokens, usage.input
-        self._throttle.correct(estimated=expected, used=read + usage.output)
-        if read < _READ_TOO_LITTLE * expected:
-            self.warnings["cut"] = (
-                f"{self._provider.name} read {read} tokens of a request of about "
-                f"{expected}: the server seems to cut prompts to its own context"
-            )
+        self.accounts.learn(expected_input=question.input_tokens, usage=billed)
+        self._store(sending.key, raw, reply)
+        return reply
 
     def _count_failure(self, error: TransientError) -> None:
         self._failed_in_a_row += 1
@@ -457,31 +388,47 @@ class Wire:
         if self.stop_reason is not None:
             raise Stopped(self.stop_reason)
 
-    def _note(
-        self,
-        result: Reply | Exception,
-        *,
-        key: str,
-        chunk_id: str,
-        sending: _Sending | None = None,
-    ) -> None:
-        """Write a line to the ledger: of what was sent, or was at hand."""
+    def note_at_hand(self, answer: Answer, chunk_id: str) -> None:
+        """Write to the ledger that an answer did not have to be asked for."""
+        self._write(
+            Entry(
+                request=answer.key,
+                chunk_ids=(chunk_id,),
+                provider=self._provider.name,
+                endpoint=self._provider.endpoint,
+                model_asked=self._settings.model,
+                model_answered=answer.reply.model,
+                attempts=0,
+                outcome=_outcome(answer.reply),
+                usage=None,
+                cost_usd=Decimal(0) if self.has_price else None,
+                source="cache",
+            )
+        )
+
+    def _note(self, sending: _Sending, result: Reply | Exception) -> None:
+        """Write to the ledger what came of a request that was sent."""
+        bill = sending.bill
+        answered = None if isinstance(result, Exception) else result.model
+        self._write(
+            Entry(
+                request=sending.key,
+                chunk_ids=(sending.question.chunk_id,),
+                provider=self._provider.name,
+                endpoint=self._provider.endpoint,
+                model_asked=self._settings.model,
+                model_answered=answered,
+                attempts=bill.attempts,
+                outcome=_outcome(result),
+                usage=bill.usage,
+                cost_usd=bill.cost_usd if self.has_price else None,
+                source=self._source,
+            )
+        )
+
+    def _write(self, entry: Entry) -> None:
         if self._ledger is None:
             return
-        cost = Decimal(0) if sending is None else sending.cost_usd
-        entry = Entry(
-            request=key,
-            chunk_ids=(chunk_id,),
-            provider=self._provider.name,
-            endpoint=self._provider.endpoint,
-            model_asked=self._settings.model,
-            model_answered=None if isinstance(result, Exception) else result.model,
-            attempts=0 if sending is None else sending.attempts,
-            outcome=_outcome(result),
-            usage=None if sending is None else sending.usage,
-            cost_usd=cost if self.has_price else None,
-            source="cache" if sending is None else self._source,
-        )
         try:
             self._ledger.write(entry)
         except OSError as error:

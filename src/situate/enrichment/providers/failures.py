@@ -14,7 +14,6 @@ import re
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
-from situate.enrichment.exchange import Unanswered
 from situate.enrichment.providers.connection import masked
 from situate.errors import (
     AuthenticationFailed,
@@ -26,6 +25,7 @@ from situate.errors import (
     RateLimited,
     RequestRejected,
     TransientError,
+    Unanswered,
     UnsupportedParameter,
 )
 

@@ -10,19 +10,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, cast
 
-from situate.enrichment.exchange import (
-    Body,
-    Parameters,
-    Rendered,
-    Reply,
-    Stop,
-    Unanswered,
-    Usage,
-)
+from situate.enrichment.exchange import Body, Parameters, Rendered, Reply, Stop
 from situate.enrichment.plan import canonical
-from situate.errors import ConfigError, RecordError, RequestRejected
+from situate.errors import ConfigError, RecordError, RequestRejected, Unanswered
 from situate.model import digest
 from situate.shipped import shipped
+from situate.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from situate.enrichment.exchange import Unanswered, Usage
+from situate.errors import Unanswered
+from situate.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

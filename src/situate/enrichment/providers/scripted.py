@@ -14,16 +14,9 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from situate.enrichment.exchange import (
-    Body,
-    Parameters,
-    Rendered,
-    Reply,
-    Stop,
-    Unanswered,
-    Usage,
-)
-from situate.errors import ProviderError
+from situate.enrichment.exchange import Body, Parameters, Rendered, Reply, Stop
+from situate.errors import ProviderError, Unanswered
+from situate.usage import Usage
 
 if TYPE_CHECKING:
     from situate.model import JsonValue
