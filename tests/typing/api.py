@@ -20,7 +20,6 @@ from situate import (
     to_record,
     walk,
 )
-
 from situate.enrichment import (
     Cache,
     ScriptedProvider,
