@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from situate.config import load
 from tests.support.fixtures import regenerating
 
 ROOT = Path(__file__).parents[1]
@@ -80,6 +81,18 @@ def test_every_block_of_readme_shows_what_happens(clone: Path) -> None:
     assert expected == BLOCKS
 
 
+def test_every_config_in_readme_can_be_used(tmp_path: Path) -> None:
+    """Keys, values and what they ask of each other."""
+    configs = [block for kind, block in BLOCKS if kind == "toml"]
+
+    assert configs
+    for block in configs:
+        path = tmp_path / "corpus.toml"
+        path.write_text(block, "utf-8")
+        (config,) = load([path], environment={})
+        assert config.enrichment.enabled
+
+
 def test_what_is_not_run_names_a_target_of_the_makefile() -> None:
     """A suite cannot start itself; it can see that the target is there."""
     makefile = (ROOT / "Makefile").read_text("utf-8")
@@ -96,4 +109,4 @@ def test_what_is_not_run_names_a_target_of_the_makefile() -> None:
     for line in targets:
         assert re.fullmatch(r"make \w+", line)
         assert f"\n{line.removeprefix('make ')}:" in makefile
-    assert {kind for kind, _ in BLOCKS} <= {"sh", "python", "text", "console"}
+    assert {kind for kind, _ in BLOCKS} <= {"sh", "python", "text", "console", "toml"}

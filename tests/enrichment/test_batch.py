@@ -121,7 +121,7 @@ def test_replies_are_matched_by_id_alone(tmp_path: Path) -> None:
         ),
         pytest.param({"response": {"status_code": 429}}, "status 429", id="openai"),
         pytest.param({"result": {"type": "expired"}}, "'expired'", id="anthropic"),
-        pytest.param({}, "neither", id="nothing"),
+        pytest.param({}, "no 'reply'", id="nothing"),
     ],
 )
 def test_a_line_without_a_usable_reply_is_named(

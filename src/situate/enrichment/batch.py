@@ -183,7 +183,7 @@ def _matched(
         if name in result.imported:
             continue
         try:
-            raw = canonical(_carried(record))
+            raw = canonical(_carried(record, provider))
             _check(provider.parse(raw))
         except (_NoReply, TransientError) as error:
             what = masked(str(error), secrets)[:_WORDS_SHOWN]
@@ -197,7 +197,7 @@ class _NoReply(Exception):
     """A line carries none; the message says what it carries."""
 
 
-def _carried(record: dict[str, Any]) -> JsonValue:
+def _carried(record: dict[str, Any], provider: Provider) -> JsonValue:
     """Find the provider's reply in a line, whichever system wrote it."""
     if record.get("error"):
         message = f"it holds an error: {canonical(record['error'])}"
@@ -215,11 +215,14 @@ def _carried(record: dict[str, Any]) -> JsonValue:
         case {"result": {"type": kind}}:
             message = f"its result is {kind!r}"
             raise _NoReply(message)
-        case {"text": text, "model": model}:
+        case {"text": text, "model": model} if provider.name == REPLAY:
             stop, usage = record.get("stop", "end"), record.get("usage")
             return {"text": text, "model": model, "stop": stop, "usage": usage}
+        case _ if provider.name == REPLAY:
+            message = "it holds no 'text', or no 'model' that wrote it"
+            raise _NoReply(message)
         case _:
-            message = "it holds neither 'reply' nor 'text' and 'model'"
+            message = f"it holds no 'reply' as {provider.name} would give it"
             raise _NoReply(message)
 
 
