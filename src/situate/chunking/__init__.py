@@ -7,7 +7,9 @@ a block. Nothing here reads files, asks models or knows formats.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
+
+from situate.errors import ConfigError
 
 if TYPE_CHECKING:
     from situate.model import Chunk, Document
@@ -16,6 +18,14 @@ if TYPE_CHECKING:
 __all__ = ["Granularity", "Rules", "chunk"]
 
 Granularity = Literal["leaves", "tree"]
+
+# Below that even a word with its fences or column does not fit.
+_LEAST = {
+    "max_tokens": 16,
+    "min_tokens": 0,
+    "container_max_tokens": 16,
+    "prefix_max_tokens": 0,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +42,21 @@ class Rules:
     """Longest `text` of a parent; None is four times `max_tokens`."""
     prefix_max_tokens: int = 96
     """Longest breadcrumb line."""
+
+    def __post_init__(self) -> None:
+        """Refuse sizes that nothing can be cut to.
+
+        Raises:
+            ConfigError: a size or the granularity cannot be used.
+        """
+        if self.granularity not in get_args(Granularity):
+            message = f"granularity is {self.granularity!r}, not leaves or tree"
+            raise ConfigError(message)
+        for name, least in _LEAST.items():
+            value = getattr(self, name)
+            if value is not None and value < least:
+                message = f"{name} is {value!r}, at least {least} is needed"
+                raise ConfigError(message)
 
 
 def chunk(
