@@ -22,7 +22,7 @@ _PROXIES = ("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 # The suite draws a few examples, the same on every run; `make campaign` draws many.
 settings.register_profile(
     "suite",
-    max_examples=20,
+    max_examples=12,
     derandomize=True,
     deadline=None,
     suppress_health_check=list(HealthCheck),

@@ -15,11 +15,10 @@ import situate
 ROOT = Path(situate.__file__).parent
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "model"),
-    ("fields", "records", "tokens", "config", "prompts", "pricing", "shipped"),
+    ("errors", "model", "usage"),
+    ("fields", "files", "records", "tokens", "config", "prompts", "pricing", "shipped"),
     ("readers", "chunking"),
     (
-        "enrichment",
         "enrichment.exchange",
         "enrichment.reasons",
         "enrichment.settings",
@@ -31,6 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ),
     ("enrichment.providers",),
     (
+        "enrichment",
         "enrichment.throttle",
         "enrichment.cache",
         "enrichment.ledger",

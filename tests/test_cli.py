@@ -134,7 +134,9 @@ def test_sizes_may_come_from_the_environment(
     [
         pytest.param(["bad.md"], "bad.md: found a PDF", id="bad input"),
         pytest.param(["none.md"], "none.md: cannot be read: No such", id="missing"),
-        pytest.param(["."], "is a folder or a device; name a file", id="folder"),
+        pytest.param(
+            ["."], "it is a folder, a device or a pipe; name a file", id="folder"
+        ),
         pytest.param(["leave.xyz"], "there is no reader for '.xyz'", id="format"),
         pytest.param(["leave.md", "bad.md"], "bad.md: found a PDF", id="second"),
         pytest.param(["leave.md", "leave.md"], "both have doc_id", id="twice"),
@@ -401,6 +403,81 @@ def test_a_file_that_is_not_there_is_one_line(here: Path, arguments: list[str]) 
     assert result.stdout == ""
 
 
+# ---------------------------------------------------------------- what is kept
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("docs/leave.md", id="document"),
+        pytest.param("handbook.toml", id="config"),
+        pytest.param("cache/cache.db", id="cache"),
+        pytest.param("cassette.jsonl", id="cassette"),
+        pytest.param("out/handbook.jsonl", id="chunks"),
+        pytest.param("out/handbook.blocks.jsonl", id="blocks"),
+        pytest.param("out/handbook.manifest.json", id="manifest"),
+        pytest.param("out/handbook.ledger.jsonl", id="ledger"),
+    ],
+)
+def test_an_export_replaces_nothing_it_is_made_from(tmp_path: Path, name: str) -> None:
+    """Nor anything else of the corpus; a slip of the hand costs nothing."""
+    replayed = {
+        "enabled": True,
+        "provider": "replay",
+        "model": "claude-haiku-4-5",
+        "prompt": "findable-v1",
+        "replay": "cassette.jsonl",
+        "max_fallback_share": 1,
+    }
+    corpus = handbook(tmp_path, enrichment=replayed, cache={"directory": "cache"})
+    (tmp_path / "cassette.jsonl").touch()
+    corpus.run()
+    before = everything(tmp_path)
+
+    result = situate("batch", "export", corpus.config, "-o", tmp_path / name)
+
+    assert result.exit_code == 2
+    assert "is not to be replaced; name another file" in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert everything(tmp_path) == before
+
+
+def test_the_blocks_do_not_replace_a_document(here: Path) -> None:
+    """Nothing is written, neither there nor to stdout."""
+    (here / "leave.md").write_text(LEAVE, "utf-8")
+
+    result = situate("chunk", "leave.md", "--blocks", "./leave.md")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert everything(here) == {"leave.md": LEAVE.encode()}
+
+
+@pytest.mark.parametrize("name", ["handbook.jsonl", "docs/data.jsonl"])
+def test_a_run_replaces_nothing_it_is_made_from(tmp_path: Path, name: str) -> None:
+    """Neither its config nor a file that its globs match."""
+    corpus = handbook(
+        tmp_path, corpus={"documents": ["docs/**/*"]}, output={"path": name}
+    )
+    corpus.document("data.jsonl", "not what a run wrote\n")
+    corpus.config.rename(tmp_path / "handbook.jsonl")
+    before = everything(tmp_path)
+
+    result = situate("run", tmp_path / "handbook.jsonl")
+
+    assert result.exit_code == 2
+    assert "is not to be replaced; name another file" in result.stderr
+    assert everything(tmp_path) == before
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    """Give every file below a folder, by name, but for locks."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix != ".lock"
+    }
+
+
 # ---------------------------------------------------------------- batch
 
 
@@ -445,6 +522,18 @@ def test_a_corpus_can_be_asked_about_by_file(tmp_path: Path) -> None:
         "a-writer"
     }
     assert "nothing; it would have cost $" in ran.stderr
+
+
+def test_replies_may_begin_with_a_byte_order_mark(tmp_path: Path, chat: Chat) -> None:
+    """Editors on Windows put one there; the first reply counts like the others."""
+    corpus = handbook(tmp_path, enrichment=asking(chat.address))
+    replies = tmp_path / "replies.jsonl"
+    replies.write_text('\ufeff{"custom_id": "nobody"}\n', "utf-8")
+
+    result = situate("batch", "import", corpus.config, replies, "--json")
+
+    told = json.loads(result.stdout)
+    assert (told["errored"], told["unknown"]) == ([], ["nobody"])
 
 
 def test_replies_that_are_missing_are_told(tmp_path: Path, chat: Chat) -> None:

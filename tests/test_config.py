@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import sys
 from dataclasses import MISSING, fields
 from decimal import Decimal
 from itertools import pairwise
@@ -424,6 +425,32 @@ def test_what_belongs_to_an_output_is_nobody_elses(tmp_path: Path) -> None:
         load([first, second], environment={})
 
 
+def test_two_names_that_may_be_one_file_are_one_output(tmp_path: Path) -> None:
+    """Some file systems ignore case; a config is meant for any machine."""
+    first, second = tmp_path / "first.toml", tmp_path / "second.toml"
+    first.write_text(LEAST, "utf-8")
+    second.write_text(
+        LEAST.replace('"handbook"', '"other"').replace(
+            "handbook.jsonl", "Handbook.jsonl"
+        ),
+        "utf-8",
+    )
+
+    with pytest.raises(ConfigError, match=r"output\.path would write"):
+        load([first, second], environment={})
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_a_link_as_output_is_the_file_it_leads_to(tmp_path: Path) -> None:
+    """What belongs to the chunks stands beside them, not beside the link."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link.jsonl").symlink_to(tmp_path / "real" / "a.jsonl")
+
+    config = read(tmp_path, LEAST.replace("handbook.jsonl", "../link.jsonl"))
+
+    assert config.output.beside("blocks.jsonl") == tmp_path / "real" / "a.blocks.jsonl"
+
+
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
@@ -451,7 +478,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         load([missing, tmp_path], environment={})
 
     assert f"{missing}: cannot be read: No such file" in str(caught.value)
-    assert f"{tmp_path}: cannot be read: Is a directory" in str(caught.value)
+    assert f"{tmp_path}: cannot be read: it is a folder, a d" in str(caught.value)
 
 
 def test_a_byte_order_mark_is_no_mistake(tmp_path: Path) -> None:

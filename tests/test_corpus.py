@@ -126,6 +126,30 @@ def test_linked_files_and_broken_links_are_documents(tmp_path: Path) -> None:
     assert ids(folder, "docs/*.md") == ["a.md", "b.md", "c.md"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_a_link_to_itself_is_a_document(tmp_path: Path) -> None:
+    """It fails by name like a broken one, and blocks nobody."""
+    folder = lay_out(tmp_path, "docs/b.md", "out/o.jsonl")
+    (folder / "docs" / "a.md").symlink_to("a.md")
+
+    sources = find(["docs/*.md"], folder, excluded={folder / "out"})
+
+    assert [source.doc_id for source in sources] == ["a.md", "b.md"]
+
+
+@pytest.mark.parametrize(
+    "pattern", ["x" * 5000, "x" * 5000 + "/*.md", "*/" + "x" * 300]
+)
+def test_a_name_too_long_for_the_system_is_an_error(
+    tmp_path: Path, pattern: str
+) -> None:
+    """It matches nothing, or cannot be looked into."""
+    folder = lay_out(tmp_path, "docs/a.md")
+
+    with pytest.raises(SituateError, match=r"matches nothing|cannot be read"):
+        ids(folder, pattern)
+
+
 def test_folders_are_no_documents(tmp_path: Path) -> None:
     """Whatever their names end in."""
     folder = lay_out(tmp_path, "a.md", "b.md/c.txt")

@@ -123,6 +123,175 @@ def test_interrupted_is_130_and_publishes_nothing(tmp_path: Path, chat: Chat) ->
     }
 
 
+@pytest.mark.parametrize(
+    ("name", "code", "ignored"),
+    [
+        pytest.param("SIGTERM", 143, "", id="told to end"),
+        pytest.param("SIGTERM", 143, "INT", id="told to end in the background"),
+        pytest.param("SIGHUP", 129, "", id="hung up"),
+    ],
+)
+def test_a_signal_to_end_leaves_no_draft(
+    tmp_path: Path, chat: Chat, name: str, code: int, ignored: str
+) -> None:
+    """As after Ctrl-C, also where a shell has Ctrl-C ignored; the code names it."""
+    asked = threading.Event()
+    chat.before = lambda: (asked.set(), time.sleep(0.3))[1]
+    corpus = handbook(tmp_path, enrichment=asking(chat.address))
+
+    with shell(f"trap '' {ignored}; exec", "run", corpus.config) as process:
+        assert asked.wait(30)
+        process.send_signal(getattr(signal, name))
+        _, told = process.communicate(timeout=30)
+
+    assert process.returncode == code
+    assert told.count(b"\n") <= 6, "no more than the estimate"
+    assert {path.name for path in corpus.chunks.parent.iterdir()} <= {
+        ".handbook.lock",
+        "handbook.ledger.jsonl",
+    }
+
+
+def test_a_run_under_nohup_outlives_its_terminal(tmp_path: Path, chat: Chat) -> None:
+    """Who ignores a signal before we begin means it."""
+    asked = threading.Event()
+    chat.before = lambda: (asked.set(), time.sleep(0.3))[1]
+    corpus = handbook(tmp_path, enrichment=asking(chat.address))
+
+    with shell("trap '' HUP; exec", "run", corpus.config) as process:
+        assert asked.wait(30)
+        process.send_signal(signal.SIGHUP)
+        process.communicate(timeout=30)
+
+    assert process.returncode == 0
+    assert corpus.chunks.exists()
+
+
+def shell(script: str, *arguments: str | Path) -> subprocess.Popen[bytes]:
+    """Start the command from a shell, which may set up its streams and signals."""
+    command = [*COMMAND, *map(str, arguments)]
+    return subprocess.Popen(
+        ["/bin/sh", "-c", script.replace("exec", 'exec "$@"'), "sh", *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+# ---------------------------------------------------------------- streams
+
+FULL = pytest.mark.skipif(
+    not os.path.exists("/dev/full"),  # noqa: PTH110 - a name, not a path
+    reason="there is no full disk to be had",
+)
+
+
+@pytest.mark.parametrize(
+    ("command", "stream"),
+    [
+        pytest.param("chunk docs/leave.md", ">&-", id="chunk, closed"),
+        pytest.param("chunk docs/leave.md", ">/dev/full", id="chunk", marks=FULL),
+        pytest.param("run handbook.toml --json", ">/dev/full", id="run", marks=FULL),
+        pytest.param("plan handbook.toml", ">/dev/full", id="plan", marks=FULL),
+        pytest.param("check out/handbook.jsonl --json", ">&-", id="check, closed"),
+        pytest.param("--version", ">/dev/full", id="version", marks=FULL),
+        pytest.param("--help", ">/dev/full", id="help", marks=FULL),
+        pytest.param("--help", ">&-", id="help, closed"),
+    ],
+)
+def test_data_that_cannot_be_written_is_one_line(
+    tmp_path: Path, command: str, stream: str
+) -> None:
+    """And exit code 1: who reads the data would miss it."""
+    handbook(tmp_path).run()
+
+    with shell(f"cd {tmp_path}; exec {stream}", *command.split()) as process:
+        _, told = process.communicate(timeout=60)
+
+    errors = [line for line in told.splitlines() if b"file descriptor" in line.lower()]
+    errors += [line for line in told.splitlines() if b"No space left" in line]
+    assert process.returncode == 1
+    assert len(errors) == 1
+    assert errors[0].startswith(b"situate: ")
+    assert b"Traceback" not in told
+    assert b"Exception ignored" not in told
+
+
+@pytest.mark.parametrize(
+    "streams",
+    [
+        pytest.param("2>&-", id="no messages"),
+        pytest.param("2>/dev/full", id="messages to a full disk"),
+        pytest.param("<&- >&- 2>&-", id="no stream at all"),
+    ],
+)
+def test_messages_that_cannot_be_written_decide_nothing(
+    tmp_path: Path, streams: str
+) -> None:
+    """There is nobody to tell, and the chunks are good all the same."""
+    corpus = handbook(tmp_path)
+    corpus.document(
+        "latin.md", "# Caf\u00e9\n\nText of a caf\u00e9.\n".encode("cp1252")
+    )
+
+    with shell(f"exec {streams}", "run", corpus.config) as process:
+        process.communicate(timeout=60)
+
+    assert process.returncode == 0
+    assert check(corpus.chunks).findings == []
+
+
+def test_a_terminal_that_goes_away_decides_nothing(tmp_path: Path, chat: Chat) -> None:
+    """Its bar is gone with it, the run is not."""
+    asked = threading.Event()
+    chat.before = lambda: (asked.set(), time.sleep(0.3))[1]
+    corpus = handbook(tmp_path, enrichment=asking(chat.address))
+    ours, theirs = os.openpty()
+
+    with subprocess.Popen(
+        [*COMMAND, "run", str(corpus.config)], stdin=subprocess.DEVNULL, stderr=theirs
+    ) as process:
+        os.close(theirs)
+        assert asked.wait(30)
+        assert b"handbook" in os.read(ours, 1000)
+        os.close(ours)
+        process.wait(60)
+
+    assert process.returncode == 0
+    assert check(corpus.chunks).findings == []
+
+
+# ---------------------------------------------------------------- what is no file
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param("run PIPE", id="config"),
+        pytest.param("check out/handbook.jsonl --source PIPE", id="source"),
+        pytest.param("check PIPE", id="chunks"),
+        pytest.param("check out/handbook.jsonl --blocks PIPE", id="blocks"),
+        pytest.param(
+            "show leave.md:leave --chunks out/handbook.jsonl --source PIPE",
+            id="source of a passage",
+        ),
+        pytest.param("show leave.md:leave --chunks PIPE", id="chunks to show"),
+        pytest.param("chunk PIPE", id="document"),
+    ],
+)
+def test_what_is_no_file_is_not_read(tmp_path: Path, command: str) -> None:
+    """A pipe keeps its reader waiting, a device feeds it for ever."""
+    handbook(tmp_path).run()
+    os.mkfifo(tmp_path / "leave.md")
+    arguments = command.replace("PIPE", "leave.md").split()
+
+    with shell(f"cd {tmp_path}; exec", *arguments) as process:
+        _, told = process.communicate(timeout=60)
+
+    assert process.returncode == 2
+    assert b"it is a folder, a device or a pipe; name a file" in told
+    assert told.count(b"\n") == 1
+
+
 def test_a_killed_run_is_finished_by_the_next(tmp_path: Path, chat: Chat) -> None:
     """No answer is paid for twice, and the output is that of a calm run."""
     calm = many(tmp_path / "calm", chat)

@@ -205,7 +205,7 @@ def test_where_no_document_can_be_read_nothing_is_published(tmp_path: Path) -> N
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pipes in folders")
-@pytest.mark.parametrize("kind", ["pipe", "broken link"])
+@pytest.mark.parametrize("kind", ["pipe", "broken link", "link to itself"])
 def test_what_is_no_file_fails_and_blocks_nobody(tmp_path: Path, kind: str) -> None:
     """Opening a pipe would wait for ever."""
     corpus = handbook(tmp_path)
@@ -213,12 +213,29 @@ def test_what_is_no_file_fails_and_blocks_nobody(tmp_path: Path, kind: str) -> N
     if kind == "pipe":
         os.mkfifo(path)
     else:
-        path.symlink_to(tmp_path / "nowhere")
+        path.symlink_to(tmp_path / "nowhere" if kind == "broken link" else path)
 
     result = corpus.run()
 
     assert result.exit_code == 3
     assert [note["doc_id"] for note in corpus.manifest["failed"]] == ["odd.md"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_a_cache_that_leads_nowhere_is_a_mistake_of_the_config(tmp_path: Path) -> None:
+    """It is told in words, and nothing is asked."""
+    cache = tmp_path / "cache"
+    cache.symlink_to(cache)
+    corpus = handbook(
+        tmp_path,
+        enrichment=asking("http://127.0.0.1:9/v1"),
+        cache={"directory": "cache"},
+    )
+
+    result = corpus.run()
+
+    assert result.exit_code == 2
+    assert "cannot be opened" in str(result.reason)
 
 
 def test_two_documents_with_one_id_are_an_error_naming_both(tmp_path: Path) -> None:

@@ -337,6 +337,8 @@ def test_a_wrong_record_is_refused_by_place_and_field(
         pytest.param(b"\n", id="empty"),
         pytest.param(b"[]\n", id="list"),
         pytest.param(b'{"a": NaN}\n', id="no number"),
+        pytest.param(b'{"a": 1, "a": 1}\n', id="a key twice"),
+        pytest.param(b'{"b": [{"a": 1, "a": 2}]}\n', id="a key twice inside"),
         pytest.param(b"[" * 100_000, id="nested"),
         pytest.param(b'{"a": ' + b"9" * 5000 + b"}", id="endless number"),
     ],
@@ -351,6 +353,14 @@ def test_a_line_that_is_no_object_is_refused(tmp_path: Path, line: bytes) -> Non
     assert next(chunks) == BARE
     with pytest.raises(RecordError, match=r"chunks\.jsonl:2: "):
         next(chunks)
+
+
+def test_a_byte_order_mark_is_no_part_of_a_line(tmp_path: Path) -> None:
+    """Editors on Windows put one before the first."""
+    path = tmp_path / "chunks.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + to_line(to_record(BARE)))
+
+    assert list(read_chunks(path)) == [BARE]
 
 
 def test_the_blocks_of_a_document_are_listed_in_reading_order() -> None:

@@ -15,6 +15,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from situate.errors import SituateError
+from situate.files import is_folder, resolved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -47,7 +48,7 @@ def find(
         start = folder / fixed
         matched = False
         for path in _walk(start, rest):
-            if path.is_dir() or _is_ours(path, excluded):
+            if is_folder(path) or _is_ours(path, excluded):
                 continue
             matched = True
             found.setdefault(path, path_id(path.relative_to(start)))
@@ -122,7 +123,8 @@ def _entries(folder: Path, name: str) -> list[Path]:
     """Give what in a folder has a name that matches."""
     if not _MAGIC.search(name):
         path = folder / name
-        return [path] if path.exists() or path.is_symlink() else []
+        # A broken link is there, and a name too long for the system is not.
+        return [path] if os.path.lexists(path) else []
     matches: Callable[[str], object] = re.compile(translate(name)).match
     hidden = name.startswith(".")
     return [
@@ -151,7 +153,7 @@ def _scan(folder: Path) -> list[os.DirEntry[str]]:
 def _is_ours(path: Path, excluded: Collection[Path]) -> bool:
     if not excluded:
         return False
-    real = path.resolve()
+    real = resolved(path)
     return any(real == own or own in real.parents for own in excluded)
 
 

@@ -11,13 +11,15 @@ import hashlib
 import os
 import sys
 from contextlib import ExitStack, contextmanager, suppress
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from situate import files
 from situate.errors import ConfigError, Locked, SituateError
 from situate.manifest import FileDigest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
     from types import TracebackType
     from typing import Self
@@ -84,15 +86,19 @@ class Draft:
 
 
 class Output:
-    """The drafts of one chunks file and of what belongs to it, under its lock.
+    """The drafts of one file and of what stands beside it, under its lock.
 
-        with Output(path, ("blocks.jsonl",)) as output: ...
+        with Output(path, path.with_name("a.blocks.jsonl"), kept=documents) as output:
+            ...
 
-    Whatever is not published when the block ends is gone.
+    Whatever is not published when the block ends is gone. `kept` names files that
+    nothing may replace, and folders with all that is in them.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path.resolve()
+    def __init__(self, path: Path, *beside: Path, kept: Iterable[Path] = ()) -> None:
+        self._path = files.resolved(path)
+        self._beside = beside
+        self._kept = tuple(kept)
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
@@ -100,13 +106,13 @@ class Output:
 
         Raises:
             Locked: another run writes the same output.
-            ConfigError: the path is a folder.
+            ConfigError: something stands in its place that is not to be replaced.
             SituateError: the folder cannot be made or written.
         """
-        if self._path.is_dir():
-            message = f"output {str(self._path)!r} is a folder; name a file"
-            raise ConfigError(message)
         with writing(self._path), ExitStack() as stack:
+            kept = {files.identity(path): path for path in self._kept}
+            for path in (self._path, *self._beside):
+                _refuse_to_replace(path, kept)
             self._path.parent.mkdir(parents=True, exist_ok=True)
             stack.enter_context(_lock(self._path))
             self._stack = stack.pop_all()
@@ -120,13 +126,13 @@ class Output:
     ) -> None:
         self._stack.close()
 
-    def draft(self, name: str) -> Draft:
-        """Start a file of this name beside the output.
+    def draft(self, name: str | None = None) -> Draft:
+        """Start the file, or one of another name beside it.
 
         Raises:
             OSError: the file system refuses.
         """
-        draft = Draft(self._path.with_name(name))
+        draft = Draft(self._path.with_name(name or self._path.name))
         self._stack.callback(draft.discard)
         return draft
 
@@ -155,6 +161,27 @@ def writing(path: Path) -> Iterator[None]:
     except OSError as error:
         message = f"output {str(path)!r} cannot be written: {error.strerror or error}"
         raise SituateError(message) from error
+
+
+def _refuse_to_replace(path: Path, kept: Mapping[str, Path]) -> None:
+    """Let a path be written only if that costs nobody anything.
+
+    Raises:
+        ConfigError: no file is there, or one that is kept, by identity.
+        OSError: the file system refuses.
+    """
+    with suppress(FileNotFoundError):
+        if not files.is_regular(path):
+            message = f"output {str(path)!r} cannot be written: {files.NO_FILE}"
+            raise ConfigError(message)
+    own = PurePath(files.identity(path))
+    for place in (own, *own.parents):
+        if (other := kept.get(str(place))) is not None:
+            message = (
+                f"output {str(path)!r} is, or lies in, {str(other)!r}, which is not "
+                "to be replaced; name another file"
+            )
+            raise ConfigError(message)
 
 
 @contextmanager

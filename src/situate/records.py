@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
 
 from situate.errors import RecordError
 from situate.fields import Fields, kind_of, span
+from situate.files import opened
 from situate.model import (
     Chunk,
     Enrichment,
@@ -93,7 +94,7 @@ def from_record(record: Mapping[str, JsonValue], where: str) -> Chunk:
             is derived from other fields does not agree with them.
     """
     chunk = parse(record, where)
-    for field in disagreements(record, chunk):
+    for field in disagreements(record, to_record(chunk)):
         message = f"{where}: {field} does not agree with the rest of the record"
         raise RecordError(message)
     return chunk
@@ -156,14 +157,16 @@ def parse(record: Mapping[str, JsonValue], where: str) -> Chunk:
     return chunk
 
 
-def disagreements(record: Mapping[str, JsonValue], chunk: Chunk) -> list[str]:
+def disagreements(
+    record: Mapping[str, JsonValue], expected: Mapping[str, JsonValue]
+) -> list[str]:
     """Name the fields of a record that its chunk would write differently."""
-    expected: dict[str, Any] = to_record(chunk)
     stored: dict[str, Any] = dict(record)
-    wrong = [key for key in KEYS if key != "metadata" and stored[key] != expected[key]]
+    wanted: dict[str, Any] = dict(expected)
+    wrong = [key for key in KEYS if key != "metadata" and stored[key] != wanted[key]]
     wrong.extend(
         f"metadata.{key}"
-        for key, value in expected["metadata"].items()
+        for key, value in wanted["metadata"].items()
         if stored["metadata"][key] != value
     )
     return wrong
@@ -209,11 +212,18 @@ def to_line(record: Mapping[str, JsonValue]) -> bytes:
 def from_line(line: bytes, where: str) -> Record:
     """Read one line as a JSON object; `where` names it in errors.
 
+    A byte-order mark, which some editors put before the first line, is no part
+    of it.
+
     Raises:
-        RecordError: it is not UTF-8, not JSON, or not an object.
+        RecordError: it is not UTF-8, not JSON, not an object, or says one key twice.
     """
     try:
-        value = json.loads(line.decode("utf-8"), parse_constant=_no_constant)
+        value = json.loads(
+            line.decode("utf-8-sig"),
+            parse_constant=_no_constant,
+            object_pairs_hook=_no_key_twice,
+        )
     except (ValueError, RecursionError) as error:
         message = f"{where}: not a line of JSON: {error}"
         raise RecordError(message) from error
@@ -230,7 +240,7 @@ def read_lines(path: Path) -> Iterator[tuple[str, bytes]]:
         RecordError: the file cannot be read.
     """
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             for number, line in enumerate(file, 1):
                 yield f"{path}:{number}", line
     except OSError as error:
@@ -332,6 +342,17 @@ def _breadcrumb_line(context_prefix: str, statement: str | None) -> str:
 
 def _pair(pair: Span | None) -> JsonValue:
     return None if pair is None else [*pair]
+
+
+def _no_key_twice(pairs: list[tuple[str, JsonValue]]) -> Record:
+    """Refuse what one reader would take for the first value, another for the last."""
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        message = f"{twice!r} stands twice in one object"
+        raise ValueError(message)
+    return record
 
 
 def _no_constant(name: str) -> None:

@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING
 
 from situate import manifest
 from situate.check.document import examine
-from situate.check.files import Blocks, Source, altered
+from situate.check.files import Blocks, altered
 from situate.check.findings import Finding, Limits, Place, Rule
+from situate.check.listing import differences, listing
 from situate.check.record import examine_record
+from situate.check.source import Source
 from situate.errors import RecordError
+from situate.files import is_regular
 from situate.records import from_line, parse, read_lines
 from situate.tokens import load_counter
 
@@ -72,21 +75,40 @@ def check(
     report = Report()
     limits, tree = _limits(chunks, max_tokens, report)
     blocks = blocks or _beside(chunks, "blocks.jsonl")
-    origin = None if source is None else Source(source, chunks)
-    listed = None if blocks is None else Blocks(blocks)
-    if listed is None:
+    against = _Against(
+        limits=limits,
+        tree=tree,
+        blocks=None if blocks is None else Blocks(blocks),
+        source=None if source is None else Source(source, chunks),
+    )
+    if against.blocks is None:
         report.not_checked.append("cover not checked: no blocks file")
     seen: set[str] = set()
-    records = _chunks(chunks, limits, origin, report)
+    records = _chunks(chunks, against, report)
     for doc_id, of_document in groupby(records, key=lambda chunk: chunk.doc_id):
         if doc_id in seen:
             _add(report, "C2-order", doc_id, "its chunks do not stand together")
         seen.add(doc_id)
-        _document(doc_id, of_document, listed, tree=tree, report=report)
-    if listed is not None:
-        for doc_id in listed.left():
+        _document(doc_id, of_document, against, report)
+    if against.blocks is not None:
+        for doc_id in against.blocks.left():
             _add(report, "C2-cover", doc_id, "no chunk of it is in the file")
     return report
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Against:
+    """What chunks are held against; None where it is not known."""
+
+    limits: Limits | None
+    tree: bool | None
+    blocks: Blocks | None
+    source: Source | None
+
+    def source_of(self, doc_id: str) -> Source | None:
+        """Give the source if it is that of this document."""
+        source = self.source
+        return source if source is not None and source.doc_id == doc_id else None
 
 
 def _limits(
@@ -119,12 +141,13 @@ def _limits(
 
 def _beside(chunks: Path, kind: str) -> Path | None:
     path = chunks.with_name(f"{chunks.stem}.{kind}")
-    return path if path != chunks and path.is_file() else None
+    try:
+        return path if path != chunks and is_regular(path) else None
+    except OSError:
+        return None
 
 
-def _chunks(
-    path: Path, limits: Limits | None, source: Source | None, report: Report
-) -> Iterator[Chunk]:
+def _chunks(path: Path, against: _Against, report: Report) -> Iterator[Chunk]:
     """Yield what can be read as a chunk, and note what each breaks by itself."""
     for where, line in read_lines(path):
         try:
@@ -135,20 +158,16 @@ def _chunks(
             _add(report, "record", where, str(error).removeprefix(f"{where}: "))
             continue
         report.chunks += 1
-        length = source.length_for(chunk.doc_id) if source else None
-        found = examine_record(record, chunk, limits=limits, source_length=length)
-        for finding in found:
+        for finding in examine_record(record, chunk, against.limits):
             report.add(finding)
+        if source := against.source_of(chunk.doc_id):
+            for finding in source.examine(chunk, against.limits):
+                report.add(finding)
         yield chunk
 
 
 def _document(
-    doc_id: str,
-    chunks: Iterator[Chunk],
-    blocks: Blocks | None,
-    *,
-    tree: bool | None,
-    report: Report,
+    doc_id: str, chunks: Iterator[Chunk], against: _Against, report: Report
 ) -> None:
     """Check the chunks of one document against each other."""
     report.documents += 1
@@ -158,16 +177,24 @@ def _document(
         versions.add(chunk.doc_version)
         places.append(_place(chunk))
     listed: tuple[Listed, ...] | None = None
-    if blocks is not None:
-        found = blocks.take(doc_id)
+    source = against.source_of(doc_id)
+    if against.blocks is not None:
+        found = against.blocks.take(doc_id)
         if found is None:
             _add(report, "C2-lineage", doc_id, "is not in the blocks file")
         else:
             version, listed = found
             versions.add(version)
+            for finding in listing(doc_id, listed):
+                report.add(finding)
     if len(versions) != 1:
         _add(report, "identity", doc_id, f"has {len(versions)} versions")
-    for finding in examine(doc_id, places, listed, tree=tree):
+    if source is not None and source.version not in versions:
+        _add(report, "identity", doc_id, "was cut from another version of its source")
+    elif source is not None and listed is not None:
+        for finding in differences(doc_id, listed, source.blocks):
+            report.add(finding)
+    for finding in examine(doc_id, places, listed, tree=against.tree):
         report.add(finding)
 
 
@@ -179,6 +206,11 @@ def _place(chunk: Chunk) -> Place:
         embed=chunk.embed,
         forced_split=chunk.forced_split,
         ordinal=chunk.ordinal,
+        section_id=chunk.section_id,
+        section_ids=chunk.section_ids,
+        breadcrumb=chunk.breadcrumb,
+        corpus=chunk.corpus,
+        metadata=chunk.metadata,
         block_ids=chunk.block_ids,
         parts=chunk.parts,
         spans=chunk.spans,

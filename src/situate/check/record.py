@@ -2,116 +2,172 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import date
+from typing import TYPE_CHECKING, Any, get_args
 
-from situate.check.findings import Finding
-from situate.records import HASHES, disagreements
+from situate.check.findings import Finding, number_of
+from situate.enrichment.reasons import ChunkReason, GateReason, StopReason
+from situate.model import DOCUMENT
+from situate.records import HASHES, disagreements, to_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from situate.check.findings import Limits
+    from situate.check.findings import Limits, Rule
     from situate.model import Chunk, JsonValue
+
+_REASONS: Mapping[str, frozenset[str | None]] = {
+    "off": frozenset({None}),
+    "statement": frozenset({None}),
+    "skipped": frozenset(get_args(StopReason)),
+    "fallback": frozenset(get_args(GateReason) + get_args(ChunkReason)),
+}
+
+_ROUNDING = 4
+"""Tokens by which sums over parts of a breadcrumb line may be off."""
 
 
 def examine_record(
-    record: Mapping[str, JsonValue],
-    chunk: Chunk,
-    *,
-    limits: Limits | None,
-    source_length: int | None,
+    record: Mapping[str, JsonValue], chunk: Chunk, limits: Limits | None
 ) -> Iterator[Finding]:
     """Yield the rules one record breaks, whatever stands around it."""
-    for name in disagreements(record, chunk):
+    expected = to_record(chunk)
+    for name in disagreements(record, expected):
         yield Finding(
             rule="hash" if name.removeprefix("metadata.") in HASHES else "derivation",
             subject=chunk.chunk_id,
             message=f"{name} is not what follows from the record",
         )
-    yield from _identity(chunk)
-    yield from _held(chunk)
-    yield from _status(chunk)
+    faults = [*_order(record, expected), *_identity(chunk), *_described(chunk)]
+    faults += [*_held(chunk), *_status(chunk), *_line(chunk, limits)]
     if limits is not None:
-        yield from _sizes(chunk, limits)
-    if source_length is not None:
-        yield from _inside(chunk, source_length)
+        faults += _sizes(chunk, limits)
+    for rule, message in faults:
+        yield Finding(rule=rule, subject=chunk.chunk_id, message=message)
 
 
-def _inside(chunk: Chunk, length: int) -> Iterator[Finding]:
-    for span in chunk.spans:
-        if span is not None and span[1] > length:
-            yield Finding(
-                rule="span",
-                subject=chunk.chunk_id,
-                message=f"spans to {span[1]}, the source has {length} characters",
-            )
+_Fault = tuple["Rule", str]
 
 
-def _identity(chunk: Chunk) -> Iterator[Finding]:
+def _order(
+    record: Mapping[str, Any], expected: Mapping[str, Any], name: str = "the record"
+) -> Iterator[_Fault]:
+    """Keys stand in the order of the contract; the author's have none."""
+    if list(record) != list(expected):
+        yield "record", f"the keys of {name} are not in the order of the contract"
+    for key in ("metadata", "enrichment", "prompt"):
+        if expected.get(key) is not None and key in record:
+            yield from _order(record[key], expected[key], key)
+
+
+def _identity(chunk: Chunk) -> Iterator[_Fault]:
+    """A record is named for its section, and its level follows from its name."""
     quoted = chunk.doc_id.replace("%", "%25").replace(":", "%3A")
     whole = f"{quoted}:{chunk.section_id}"
+    is_whole = chunk.chunk_id == whole
     number = chunk.chunk_id.removeprefix(f"{whole}:")
-    if chunk.chunk_id != whole and not number.isdecimal():
-        yield Finding(
-            rule="identity",
-            subject=chunk.chunk_id,
-            message=f"should be {whole!r}, or that with a colon and a number",
-        )
+    if not is_whole and number_of(number) is None:
+        yield "identity", f"should be {whole!r}, or that with a colon and a number"
+    elif not is_whole and not chunk.embed:
+        yield "identity", "is numbered, though it is no leaf"
+    else:
+        of_whole = "document" if chunk.section_id == DOCUMENT else "section"
+        level = of_whole if is_whole else "block"
+        if chunk.level != level:
+            yield "C9-level", f"is of level {chunk.level!r}, its id of {level!r}"
     if chunk.section_ids is not None and (
         len(chunk.section_ids) < 2 or chunk.section_ids[0] != chunk.section_id
     ):
-        yield Finding(
-            rule="identity",
-            subject=chunk.chunk_id,
-            message="section_ids should be two or more, section_id the first of them",
-        )
+        message = "section_ids should be two or more, section_id the first of them"
+        yield "identity", message
 
 
-def _held(chunk: Chunk) -> Iterator[Finding]:
+def _described(chunk: Chunk) -> Iterator[_Fault]:
+    """Dates are dates, and the form of what is indexed is one that is written."""
+    for name in ("effective_from", "effective_to"):
+        value = getattr(chunk.metadata, name)
+        if value is not None and not _is_day(value):
+            yield "C12-metadata", f"{name} is {value!r}, no ISO date (YYYY-MM-DD)"
+    if chunk.embed_form != "text":
+        message = f"embed_form is {chunk.embed_form!r}; this situate writes 'text'"
+        yield "C13-form", message
+
+
+def _is_day(value: str) -> bool:
+    try:
+        return date.fromisoformat(value).isoformat() == value
+    except ValueError:
+        return False
+
+
+def _held(chunk: Chunk) -> Iterator[_Fault]:
     """A chunk has a text, and says of which blocks."""
     if not chunk.text.strip():
-        yield Finding(
-            rule="C2-lineage", subject=chunk.chunk_id, message="text is blank"
-        )
+        yield "C2-lineage", "text is blank"
     if not chunk.block_ids:
-        yield Finding(
-            rule="C2-lineage", subject=chunk.chunk_id, message="holds no block"
-        )
+        yield "C2-lineage", "holds no block"
     for block_id in chunk.parts.keys() - set(chunk.block_ids):
-        yield Finding(
-            rule="C2-lineage",
-            subject=chunk.chunk_id,
-            message=f"holds a part of {block_id}, which is not among its blocks",
-        )
+        message = f"holds a part of {block_id}, which is not among its blocks"
+        yield "C2-lineage", message
 
 
-def _status(chunk: Chunk) -> Iterator[Finding]:
-    status, statement = chunk.enrichment.status, chunk.enrichment.statement
+def _status(chunk: Chunk) -> Iterator[_Fault]:
+    """What became of the wish for a statement is told in a closed vocabulary."""
+    told = chunk.enrichment
+    status, statement = told.status, told.statement
     if (status == "statement") != bool(statement):
-        yield Finding(
-            rule="E10-status",
-            subject=chunk.chunk_id,
-            message=f"enrichment is {status!r}, the statement {statement!r}",
-        )
-    if status in {"skipped", "fallback"} and not chunk.enrichment.reason:
-        yield Finding(
-            rule="E10-status",
-            subject=chunk.chunk_id,
-            message=f"enrichment is {status!r} without a reason",
-        )
+        yield "E10-status", f"enrichment is {status!r}, the statement {statement!r}"
+    if told.reason not in _REASONS[status]:
+        yield "E10-status", f"enrichment is {status!r}, the reason {told.reason!r}"
+    if (status == "off") != (told.prompt is None) or (status == "off") != (
+        told.view is None
+    ):
+        message = f"enrichment is {status!r}, the prompt {told.prompt!r}"
+        yield "E10-status", f"{message}, the view {told.view!r}"
     if not chunk.embed and status != "off":
-        yield Finding(
-            rule="E10-status",
-            subject=chunk.chunk_id,
-            message=f"enrichment of a container is {status!r}, not 'off'",
+        yield "E10-status", f"enrichment of a container is {status!r}, not 'off'"
+    if statement and statement != " ".join(statement.splitlines()).strip():
+        yield "E8-statement", "the statement is more than one line"
+
+
+def _line(chunk: Chunk, limits: Limits | None) -> Iterator[_Fault]:
+    """The breadcrumb line tells type, title and headings, whole where they fit."""
+    crumbs = [" ".join(heading.split()) for heading in chunk.breadcrumb]
+    title = " ".join((chunk.metadata.title or "").split())
+    if title not in crumbs[:1]:
+        crumbs.insert(0, title)
+    path = " > ".join(crumb for crumb in crumbs if crumb)
+    kind = " ".join((chunk.metadata.doc_type or "").split())
+    whole = " ".join(part for part in (kind and f"[{kind}]", path) if part)
+    line = chunk.breadcrumb_line
+    if line == whole:
+        return
+    shortened = "…" in line or whole.endswith(line)
+    if not shortened or _surely_fits(whole, kind, crumbs, limits):
+        yield "derivation", f"the breadcrumb line should be {whole!r}"
+
+
+def _surely_fits(
+    whole: str, kind: str, crumbs: list[str], limits: Limits | None
+) -> bool:
+    if limits is None or limits.prefix_max_tokens is None:
+        return False
+    count, most = limits.counter.count, limits.prefix_max_tokens
+    return (
+        count(whole) + _ROUNDING + len(crumbs) <= most
+        and count(f"[{kind}]") <= most // 2
+        and all(
+            len(crumb.encode("utf-8", "surrogatepass")) <= limits.max_tokens // 4
+            for crumb in crumbs
         )
+    )
 
 
-def _sizes(chunk: Chunk, limits: Limits) -> Iterator[Finding]:
+def _sizes(chunk: Chunk, limits: Limits) -> Iterator[_Fault]:
     count = limits.counter.count
     tokens = count(chunk.text)
     if tokens != chunk.token_count:
-        yield _size(chunk, f"token_count is {chunk.token_count}, the text has {tokens}")
+        yield "C3-size", f"token_count is {chunk.token_count}, the text has {tokens}"
     bounds = (
         ("text", tokens, _most(chunk, limits)),
         ("breadcrumb line", count(chunk.breadcrumb_line), limits.prefix_max_tokens),
@@ -119,12 +175,8 @@ def _sizes(chunk: Chunk, limits: Limits) -> Iterator[Finding]:
     )
     for name, size, most in bounds:
         if most is not None and size > most:
-            yield _size(chunk, f"the {name} has {size} tokens, {most} are allowed")
+            yield "C3-size", f"the {name} has {size} tokens, {most} are allowed"
 
 
 def _most(chunk: Chunk, limits: Limits) -> int:
     return limits.max_tokens if chunk.embed else limits.container_max_tokens
-
-
-def _size(chunk: Chunk, message: str) -> Finding:
-    return Finding(rule="C3-size", subject=chunk.chunk_id, message=message)

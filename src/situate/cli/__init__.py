@@ -7,12 +7,19 @@ answers at once.
 
 from __future__ import annotations
 
+import signal
+import sys
 from importlib.metadata import version
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from situate.cli import batch, console, corpora, files
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+_INTERRUPTED = 130
 
 
 def _show_version(wanted: bool) -> None:
@@ -54,5 +61,41 @@ def _situate(
 
 
 def main() -> None:
-    """Run the command line."""
-    app()
+    """Run the command line; end as a shell expects of a program.
+
+    Whoever is told to stop tidies up first, whichever signal says so.
+    """
+    console.complete_streams()
+    caught = _listen()
+    try:
+        app()
+    except OSError as error:
+        console.give_up(error)
+        raise SystemExit(1) from error
+    except SystemExit as end:
+        if caught and end.code == _INTERRUPTED:
+            raise SystemExit(128 + caught[0]) from end
+        raise
+
+
+def _listen() -> list[int]:
+    """Treat a request to end, or a lost terminal, as Ctrl-C; give what came."""
+    caught: list[int] = []
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        caught.append(number)
+        interrupt = signal.getsignal(signal.SIGINT)
+        if callable(interrupt):
+            interrupt(number, frame)
+
+    if sys.platform != "win32" and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # A shell lets what runs in the background ignore Ctrl-C: it does not reach
+        # us, and yet there has to be a way to stop for other signals to take.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        # `nohup` has seen to it that SIGHUP is ignored.
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, stop)
+    return caught

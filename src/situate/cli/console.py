@@ -1,12 +1,16 @@
 """How situate speaks: data to stdout, everything else to stderr.
 
 Colour and progress appear on a terminal only. Errors meant for people are one
-line and an exit code.
+line and an exit code. Data that cannot be written is an error; messages that
+cannot be written are nobody's concern, and decide nothing.
 """
 
 from __future__ import annotations
 
+import io
 import json
+import os
+import shutil
 import sys
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
@@ -26,7 +30,7 @@ from situate.errors import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Self
+    from typing import BinaryIO, Self, TextIO
 
     from rich.progress import Progress, TaskID
 
@@ -40,6 +44,10 @@ _CODES: dict[type[SituateError], int] = {
 }
 
 
+_FIRST_FREE = 3
+"""Numbers below are those of stdin, stdout and stderr."""
+
+
 @contextmanager
 def errors() -> Iterator[None]:
     """Turn an error raised on purpose into a line and an exit code."""
@@ -50,19 +58,71 @@ def errors() -> Iterator[None]:
         raise typer.Exit(_code(error)) from error
 
 
+def complete_streams() -> None:
+    """Put something in the place of streams that were closed before we began.
+
+    Else the next file that is opened, an output or a database, gets their number.
+    """
+    # Opened for reading: writing to it fails as it does on a full disk.
+    while (descriptor := os.open(os.devnull, os.O_RDONLY)) < _FIRST_FREE:
+        pass
+    os.close(descriptor)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8", closefd=False)
+
+
+def give_up(error: OSError) -> None:
+    """Say what the system refused where nobody nearer had words for it."""
+    name = f"{error.filename}: " if error.filename else ""
+    say(f"{name}{error.strerror or error}")
+    _let_go(sys.stdout)
+
+
 def say(message: str) -> None:
     """Write a message to stderr; nothing in it can steer a terminal."""
     plain = "".join(
         character if character.isprintable() or character == "\n" else "?"
         for character in message
     )
-    typer.echo(f"situate: {plain}", err=True)
+    with _unheard():
+        typer.echo(f"situate: {plain}", err=True)
+
+
+@contextmanager
+def _unheard() -> Iterator[None]:
+    """Go on where stderr cannot be written: there is nobody to tell."""
+    try:
+        yield
+    except OSError:
+        _let_go(sys.stderr)
+
+
+def _let_go(stream: TextIO) -> None:
+    """Drop what a stream holds and cannot write, now and when the program ends."""
+    with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - a name, not a path
+        os.dup2(nowhere.fileno(), stream.fileno())
 
 
 def data(content: bytes) -> None:
-    """Write to stdout, the same bytes on every system."""
-    sys.stdout.buffer.write(content)
-    sys.stdout.buffer.flush()
+    """Write to stdout, the same bytes on every system.
+
+    Raises:
+        OSError: it cannot be written; names stdout.
+    """
+    copy(io.BytesIO(content))
+
+
+def copy(content: BinaryIO) -> None:
+    """Write what a file holds to stdout.
+
+    Raises:
+        OSError: it cannot be written; names stdout.
+    """
+    try:
+        shutil.copyfileobj(content, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, "stdout") from error
 
 
 def text(content: str) -> None:
@@ -88,12 +148,14 @@ class Terminal:
             from rich.progress import Progress  # noqa: PLC0415 - as above
 
             self._progress = Progress(console=Console(stderr=True), transient=True)
-            self._progress.start()
+            with _unheard():
+                self._progress.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._progress is not None:
-            self._progress.stop()
+            with _unheard():
+                self._progress.stop()
 
     def note(self, message: str) -> None:
         """Say a sentence."""
@@ -110,7 +172,9 @@ class Terminal:
         if self._progress is not None:
             if self._task is not None:
                 self._progress.remove_task(self._task)
-            self._task = self._progress.add_task(task, total=documents)
+                self._task = None
+            with _unheard():
+                self._task = self._progress.add_task(task, total=documents)
 
     def advance(self) -> None:
         """Move the bar by one document."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO, cast
@@ -75,8 +73,7 @@ def chunk(
                 watcher=terminal,
             )
         chunks.seek(0)
-        shutil.copyfileobj(chunks, sys.stdout.buffer)
-        sys.stdout.buffer.flush()
+        console.copy(chunks)
 
 
 def _waiting() -> BinaryIO:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from situate.files import identity
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from situate.config.keys import ChunkingConfig, Config, EnrichmentConfig
 
@@ -45,7 +46,7 @@ def size_contradictions(chunking: ChunkingConfig) -> Iterator[str]:
 def clashes(configs: Sequence[Config]) -> Iterator[str]:
     """Yield what several configs of one run may not share."""
     names: dict[str, Config] = {}
-    files: dict[Path, Config] = {}
+    files: dict[str, Config] = {}
     for config in configs:
         first = names.setdefault(config.corpus.name, config)
         if first is not config:
@@ -54,7 +55,7 @@ def clashes(configs: Sequence[Config]) -> Iterator[str]:
                 f"as in {first.path}; give each corpus its own"
             )
         for path in config.output.files:
-            first = files.setdefault(path.resolve(), config)
+            first = files.setdefault(identity(path), config)
             if first is not config:
                 yield (
                     f"{config.path}: output.path would write {str(path)!r}, "

@@ -33,6 +33,7 @@ from pydantic.fields import FieldInfo
 from situate.config import keys
 from situate.config.contradictions import clashes, contradictions, size_contradictions
 from situate.errors import ConfigError
+from situate.files import opened, resolved
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -137,7 +138,8 @@ def _report(name: str, problems: Sequence[str]) -> str:
 def _from_file(path: Path, problems: list[str]) -> _Values | None:
     """Read a file's tables, and say what in them is no key."""
     try:
-        tables = tomllib.loads(path.read_text("utf-8-sig"))
+        with opened(path) as file:
+            tables = tomllib.loads(file.read().decode("utf-8-sig"))
     except OSError as error:
         problems.append(f"cannot be read: {error.strerror}")
         return None
@@ -203,6 +205,8 @@ def _config(path: Path, found: _Values, problems: list[str]) -> keys.Config | No
         return None
     directory = path.absolute().parent / sections["cache"].directory
     sections["cache"] = keys.CacheConfig(directory=directory)
+    # What belongs to the output stands beside the file itself, not beside a link.
+    sections["output"] = keys.OutputConfig(path=resolved(sections["output"].path))
     config = keys.Config(path=path, **sections)
     problems.extend(contradictions(config))
     return config

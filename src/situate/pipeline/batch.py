@@ -12,10 +12,11 @@ from situate.enrichment.batch import (
     import_replies,
     record_replies,
 )
-from situate.enrichment.budget import REPLAY
 from situate.enrichment.cache import Cache
 from situate.enrichment.providers.replay import read_cassette
+from situate.enrichment.settings import REPLAY
 from situate.errors import ConfigError, RecordError
+from situate.files import is_regular
 from situate.output import Output, writing
 from situate.pipeline.jobs import ready
 from situate.records import from_line, read_lines, to_line
@@ -43,7 +44,12 @@ def export(config: Config, path: Path, watcher: Watcher) -> int:
     job, asking, cassette = _opened(config)
     sources = job.sources()
     count = 0
-    with Output(path) as files, writing(path), Cache(asking.cache_directory) as cache:
+    kept = (*job.kept(sources), *config.output.files)
+    with (
+        Output(path, kept=kept) as files,
+        writing(path),
+        Cache(asking.cache_directory) as cache,
+    ):
         recorded = {} if cassette is None else read_cassette(cassette)
 
         def answered(request: PlannedRequest) -> bool:
@@ -51,7 +57,7 @@ def export(config: Config, path: Path, watcher: Watcher) -> int:
                 return custom_id(request) in recorded
             return cache.holds(request)
 
-        draft = files.draft(path.name)
+        draft = files.draft()
         plans = job.plans(sources, watcher)
         for request in export_requests(plans, cached=answered):
             draft.write(to_line(request))
@@ -92,7 +98,7 @@ def _opened(config: Config) -> tuple[Job, Asking, Path | None]:
     cassette = None
     if asked.enabled and asked.provider == REPLAY:
         cassette = asked.replay
-        if cassette is None or cassette.is_dir():
+        if cassette is None or not _may_be_file(cassette):
             message = (
                 f"{config.path}: enrichment.replay names no file; replies are "
                 "recorded in one cassette of your own"
@@ -106,6 +112,14 @@ def _opened(config: Config) -> tuple[Job, Asking, Path | None]:
         message = f"{config.path}: enrichment.enabled is false; nothing is asked"
         raise ConfigError(message)
     return job, job.asking, cassette
+
+
+def _may_be_file(path: Path) -> bool:
+    """Tell whether a file is there, or nothing yet."""
+    try:
+        return is_regular(path)
+    except OSError:
+        return True
 
 
 def _with_model(path: Path, model: str | None) -> Iterator[str]:

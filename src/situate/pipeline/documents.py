@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from situate import readers
 from situate.chunking import Rules, chunk
 from situate.corpus import same_id
 from situate.errors import ReadError
+from situate.files import opened
 from situate.readers import MAX_BYTES
 from situate.tokens import load_counter
 
@@ -137,11 +137,7 @@ def _bytes_of(source: Source) -> bytes:
         ReadError: it cannot be read.
     """
     try:
-        # Opening a device or a pipe could wait for ever.
-        if not stat.S_ISREG(source.path.stat().st_mode):
-            message = f"{source.doc_id}: is a folder or a device; name a file"
-            raise ReadError(message)
-        with source.path.open("rb") as file:
+        with opened(source.path) as file:
             return file.read(MAX_BYTES + 1)
     except OSError as error:
         message = f"{source.doc_id}: cannot be read: {error.strerror or error}"

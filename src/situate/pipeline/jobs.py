@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from situate import corpus
-from situate.enrichment.budget import REPLAY, check_limits
+from situate.enrichment.budget import check_limits
 from situate.enrichment.cache import Cache
 from situate.enrichment.plan import estimate, plan
 from situate.enrichment.providers import open_provider
 from situate.enrichment.settings import Settings
 from situate.errors import ConfigError
+from situate.files import is_folder, opened, resolved
 from situate.pipeline.documents import Prepared, Preparer
 from situate.pipeline.watching import Forecast
 from situate.pricing import load_models
@@ -28,6 +30,10 @@ if TYPE_CHECKING:
     from situate.pipeline.watching import Watcher
     from situate.pricing import ModelFacts
     from situate.prompts import Prompt
+
+
+_START = re.compile(rb'\{\s*"schema"')
+_START_BYTES = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +110,8 @@ class Job:
     asking: Asking | None
     excluded: frozenset[Path]
     """Files and folders situate writes itself."""
+    inputs: tuple[Path, ...]
+    """Files and folders a run is made from, beside the documents."""
 
     def sources(self) -> tuple[Source, ...]:
         """Find the documents.
@@ -114,6 +122,10 @@ class Job:
         folder = self.config.path.absolute().parent
         documents = self.config.corpus.documents
         return corpus.find(documents, folder, excluded=self.excluded)
+
+    def kept(self, sources: Sequence[Source]) -> tuple[Path, ...]:
+        """Name what nothing that is written may replace."""
+        return (*self.inputs, *(source.path for source in sources))
 
     def forecast(self, sources: Sequence[Source], watcher: Watcher) -> Forecast:
         """Read, cut and plan everything, and send nothing.
@@ -129,7 +141,7 @@ class Job:
             for _ in documents:
                 pass
             found = None
-        elif asking.settings.provider != REPLAY and asking.cache_directory.is_dir():
+        elif not asking.settings.replayed and is_folder(asking.cache_directory):
             with Cache(asking.cache_directory) as cache:
                 found = self._estimate(asking, documents, cache)
         else:
@@ -209,9 +221,15 @@ def ready(configs: Sequence[Config]) -> tuple[Job, ...]:
         ConfigError: a tokenizer, prompt or cassette cannot be used.
     """
     excluded = frozenset(
-        path.resolve()
+        resolved(path)
         for config in configs
-        for path in (*config.output.files, config.cache.directory)
+        for path in (*filter(_is_ours, config.output.files), config.cache.directory)
+    )
+    inputs = tuple(
+        path
+        for config in configs
+        for path in (config.path, config.cache.directory, config.enrichment.replay)
+        if path is not None
     )
     return tuple(
         Job(
@@ -219,9 +237,23 @@ def ready(configs: Sequence[Config]) -> tuple[Job, ...]:
             preparer=Preparer.of(config),
             asking=Asking.of(config),
             excluded=excluded,
+            inputs=inputs,
         )
         for config in configs
     )
+
+
+def _is_ours(path: Path) -> bool:
+    """Tell whether a run may have written a file: it is empty or starts like one.
+
+    Anything else in its place is a document like those around it.
+    """
+    try:
+        with opened(path) as file:
+            start = file.read(_START_BYTES)
+    except OSError:
+        return True
+    return not start or _START.match(start) is not None
 
 
 def _settings(asked: EnrichmentConfig) -> Settings:

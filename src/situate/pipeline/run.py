@@ -84,7 +84,7 @@ def _result(job: Job, watcher: Watcher) -> Result:
         code = {ConfigError: REFUSED, Locked: LOCKED}.get(type(error), FAILED)
         return Result(
             corpus=job.config.corpus.name,
-            path=job.config.output.path.resolve(),
+            path=job.config.output.path,
             exit_code=code,
             reason=str(error),
             counts=None,
@@ -110,8 +110,9 @@ class _Run:
         """
         output = self._config.output
         sources = self._job.sources()
-        with Output(output.path) as files, writing(output.path):
-            self._chunks = files.draft(output.path.name)
+        kept = self._job.kept(sources)
+        with Output(*output.files, kept=kept) as files, writing(output.path):
+            self._chunks = files.draft()
             self._blocks = files.draft(output.beside("blocks.jsonl").name)
             forecast = None
             if self._job.asking is None:
@@ -129,7 +130,7 @@ class _Run:
         reason = self._shortfall(spent)
         return Result(
             corpus=self._config.corpus.name,
-            path=output.path.resolve(),
+            path=output.path,
             exit_code=INCOMPLETE if reason else DONE,
             reason=reason,
             counts=self._tally.counts,

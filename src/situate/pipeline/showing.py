@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from situate.errors import RecordError
+from situate.files import opened
 from situate.readers.decoding import clean, decode
 from situate.records import from_line, from_record, read_lines
 
@@ -46,7 +47,8 @@ def _passage(chunk: Chunk, source: Path | None) -> str | None:
     if source is None or not spans:
         return None
     try:
-        text = decode(source.read_bytes(), str(source)).text
+        with opened(source) as file:
+            text = decode(file.read(), str(source)).text
     except OSError as error:
         message = f"{source}: cannot be read: {error.strerror}"
         raise RecordError(message) from error

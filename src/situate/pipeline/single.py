@@ -38,7 +38,7 @@ def chunk_files(
     Raises:
         ReadError: a file cannot be read; names it.
         SituateError: two files bear one id, or `blocks` cannot be written.
-        ConfigError: the tokenizer cannot be loaded.
+        ConfigError: the tokenizer cannot be loaded, or `blocks` is one of `paths`.
     """
     chunking, prefix = sizes
     preparer = Preparer(
@@ -55,7 +55,7 @@ def chunk_files(
         if blocks is not None:
             documents.append(prepared.document)
     if blocks is not None:
-        _write_blocks(blocks, documents)
+        _write_blocks(blocks, documents, kept=paths)
 
 
 def _sources(paths: Sequence[Path]) -> Iterable[Source]:
@@ -72,9 +72,11 @@ def _sources(paths: Sequence[Path]) -> Iterable[Source]:
         yield Source(path=path, doc_id=doc_id)
 
 
-def _write_blocks(path: Path, documents: Sequence[Document]) -> None:
-    with Output(path) as files, writing(path):
-        draft = files.draft(path.name)
+def _write_blocks(
+    path: Path, documents: Sequence[Document], *, kept: Sequence[Path]
+) -> None:
+    with Output(path, kept=kept) as files, writing(path):
+        draft = files.draft()
         for document in documents:
             draft.write(to_line(blocks_record(document)))
         files.publish(draft)

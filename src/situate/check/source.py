@@ -1,0 +1,152 @@
+"""The source of one document, read again: what its blocks say and where they are."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from situate.check.findings import Finding, Listed
+from situate.errors import RecordError
+from situate.fields import Fields
+from situate.files import opened
+from situate.model import walk
+from situate.readers import MAX_BYTES, decode, read
+from situate.readers.decoding import clean
+from situate.records import from_line, read_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from situate.check.findings import Limits
+    from situate.model import Block, Chunk
+
+_GAP = "\n\n"
+
+
+class Source:
+    """The source of one of a chunks file's documents."""
+
+    def __init__(self, path: Path, chunks: Path) -> None:
+        """Find whose source it is, and read it.
+
+        It belongs to the document whose id its path ends with, else to the only
+        document there is.
+
+        Raises:
+            RecordError: it is not told whose it is, or it cannot be read.
+            ReadError: it cannot be decoded, or there is no reader for it.
+        """
+        self.doc_id = _owner(path, chunks)
+        try:
+            with opened(path) as file:
+                data = file.read(MAX_BYTES + 1)
+        except OSError as error:
+            message = f"{path}: cannot be read: {error.strerror}"
+            raise RecordError(message) from error
+        name = path.as_posix()
+        document = read(data, name).document
+        self._text = decode(data, name).text
+        self.version = document.version
+        self.blocks = tuple(
+            Listed(
+                block_id=block.block_id,
+                section_id=section.section_id,
+                kind=block.kind,
+                span=block.span,
+                parts=block.part_count,
+            )
+            for section, _ in walk(document.root)
+            for block in section.blocks
+        )
+        self._blocks: dict[str, Block] = {
+            block.block_id: block
+            for section, _ in walk(document.root)
+            for block in section.blocks
+        }
+
+    def examine(self, chunk: Chunk, limits: Limits | None) -> Iterator[Finding]:
+        """Yield what a chunk says that its source does not."""
+        end = max((span[1] for span in chunk.spans if span is not None), default=0)
+        if end > len(self._text):
+            yield Finding(
+                rule="span",
+                subject=chunk.chunk_id,
+                message=f"spans to {end}, the source has {len(self._text)} characters",
+            )
+        elif chunk.embed and chunk.doc_version == self.version:
+            for block_id in self._missing(chunk, limits):
+                yield Finding(
+                    rule="C2-cover",
+                    subject=chunk.chunk_id,
+                    message=f"does not say what {block_id} says in the source"
+                    if block_id
+                    else "says more than its blocks do in the source",
+                )
+
+    def _missing(self, chunk: Chunk, limits: Limits | None) -> Iterator[str]:
+        """Name blocks whose words are not in a leaf; "" for words of no block.
+
+        Long headings are shortened (C7), and what has parts may be written anew where
+        it is long: those are not compared.
+        """
+        position, exact = 0, not chunk.parts
+        for block_id, span in zip(chunk.block_ids, chunk.spans, strict=True):
+            block = self._blocks.get(block_id)
+            if block is None:
+                return
+            wanted = block.text
+            if block_id in chunk.parts:
+                wanted = ""
+                if block.kind == "paragraph" and span and self._is_slice(block):
+                    wanted = clean(self._text[slice(*span)])
+            found = chunk.text.find(wanted, position)
+            if found >= 0:
+                position = found + len(wanted)
+            elif not _is_verbatim(block, limits):
+                exact = False
+            else:
+                yield block_id
+                return
+        texts = (self._blocks[block_id].text for block_id in chunk.block_ids)
+        if exact and chunk.text != _GAP.join(texts):
+            yield ""
+
+    def _is_slice(self, block: Block) -> bool:
+        """Tell whether a block's text is its stretch of the source."""
+        return (
+            block.span is not None
+            and clean(self._text[slice(*block.span)]) == block.text
+        )
+
+
+def _is_verbatim(block: Block, limits: Limits | None) -> bool:
+    """Tell whether a whole block surely stands in its chunk letter by letter."""
+    share = 4 if block.kind == "heading" else 2
+    if share == 2 and block.content is None:
+        return True
+    if limits is None:
+        return False
+    return limits.counter.count(block.text + _GAP) <= limits.max_tokens // share
+
+
+def _owner(path: Path, chunks: Path) -> str:
+    """Give the document whose source a path is."""
+    doc_ids = set(_doc_ids(chunks))
+    name = path.as_posix()
+    own = {doc_id for doc_id in doc_ids if f"/{name}".endswith(f"/{doc_id}")}
+    if len(own or doc_ids) != 1:
+        message = (
+            f"{path}: is the source of none or several of the documents in "
+            f"{chunks}; name it so that its path ends with one doc_id"
+        )
+        raise RecordError(message)
+    (doc_id,) = own or doc_ids
+    return doc_id
+
+
+def _doc_ids(chunks: Path) -> Iterator[str]:
+    """Yield the document of every line that names one."""
+    for where, line in read_lines(chunks):
+        with suppress(RecordError):
+            yield Fields(from_line(line, where), where).text("doc_id")

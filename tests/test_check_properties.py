@@ -1,0 +1,144 @@
+"""What situate writes breaks no rule that `check` knows, whatever the document."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from situate.check import check
+from situate.chunking import Rules, chunk
+from situate.readers import read
+from situate.records import blocks_record, to_line, to_record
+from situate.tokens import load_counter
+from tests.readers.strategies import documents as lines
+from tests.support.corpora import Corpus
+from tests.support.strategies import documents
+
+if TYPE_CHECKING:
+    from situate.check import Report
+    from situate.model import Document
+
+HANDBOOK = Path(__file__).parent / "corpora" / "handbook"
+COUNTER = load_counter("cl100k_base")
+SENTENCE = "Nobody may do this without asking, and asking takes a while. "
+
+rules = st.builds(
+    lambda limit, floor, granularity, prefix: Rules(
+        max_tokens=limit,
+        min_tokens=min(floor, limit),
+        granularity=granularity,
+        prefix_max_tokens=prefix,
+    ),
+    st.sampled_from([32, 64, 512]),
+    st.sampled_from([0, 32]),
+    st.sampled_from(["leaves", "tree"]),
+    st.sampled_from([10, 96]),
+)
+tables = st.integers(1, 20).map(
+    lambda count: (
+        "| case | days |\n| --- | --- |\n"
+        + "".join(f"| {'word ' * (n % 9)}| {n} |\n" for n in range(count))
+    )
+)
+fences = st.integers(0, 30).map(
+    lambda count: (
+        "```\n"
+        + "".join(f"line {n}\n" if n % 4 else "\n" for n in range(count))
+        + "\n" * count
+        + "```\n"
+    )
+)
+lists = st.integers(1, 15).map(
+    lambda count: (
+        "Such as:\n\n"
+        + "".join(f"- item {n} {SENTENCE * (n % 4)}\n" for n in range(count))
+    )
+)
+paragraphs = st.integers(1, 9).map(lambda count: SENTENCE * count + "\n")
+quotes = paragraphs.map(lambda text: f"> {text}>\n> - one\n> - two\n")
+headings = st.builds(
+    lambda level, title: f"{'#' * level} {title}\n",
+    st.integers(1, 4),
+    st.sampled_from(["A", "B", "5", "A heading that goes on and on " * 4]),
+)
+front = st.sampled_from(["", "---\ntitle: Leave\ndoc_type: policy\n---\n"])
+sources = st.builds(
+    lambda front, parts: front + "\n".join(parts),
+    front,
+    st.lists(
+        st.one_of(tables, fences, lists, paragraphs, quotes, headings, lines()),
+        max_size=10,
+    ),
+)
+
+
+def examined(
+    folder: Path, document: Document, rules: Rules, source: Path | None = None
+) -> Report:
+    """Cut a document, write what a run would, and check it."""
+    chunks = chunk(document, rules, COUNTER)
+    path = folder / "a.jsonl"
+    path.write_bytes(b"".join(to_line(to_record(one)) for one in chunks))
+    (folder / "a.blocks.jsonl").write_bytes(to_line(blocks_record(document)))
+    sizes = {
+        "tokenizer": COUNTER.name,
+        "granularity": rules.granularity,
+        "max_tokens": rules.max_tokens,
+        "min_tokens": rules.min_tokens,
+        "container_max_tokens": 4 * rules.max_tokens,
+        "prefix_max_tokens": rules.prefix_max_tokens,
+        "statement_max_tokens": 60,
+    }
+    manifest = json.dumps({"schema": 1, "sizes": sizes, "files": []})
+    (folder / "a.manifest.json").write_text(manifest, "utf-8")
+    return check(path, source=source if chunks else None)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a folder that every example writes anew."""
+    return tmp_path_factory.mktemp("examples")
+
+
+@given(documents, rules)
+def test_any_tree_is_cut_by_the_rules(
+    folder: Path, document: Document, rules: Rules
+) -> None:
+    """Whatever a reader may give one day."""
+    assert examined(folder, document, rules).findings == []
+
+
+@given(sources, rules)
+def test_any_source_is_cut_by_the_rules(
+    folder: Path, source: str, rules: Rules
+) -> None:
+    """Also held against the source, word by word."""
+    path = folder / "a.md"
+    path.write_text(source, "utf-8")
+    document = read(source.encode(), "a.md").document
+
+    assert examined(folder, document, rules, path).findings == []
+
+
+@pytest.mark.parametrize("granularity", ["leaves", "tree"])
+@pytest.mark.parametrize(("limit", "floor"), [(32, 32), (64, 0), (512, 32)])
+def test_the_demo_corpus_is_cut_by_the_rules(
+    tmp_path: Path, granularity: str, limit: int, floor: int
+) -> None:
+    """Documents as people write them, down to chunks nobody would want."""
+    corpus = Corpus(folder=tmp_path)
+    sizes = {"max_tokens": limit, "min_tokens": floor, "granularity": granularity}
+    corpus.configure(
+        corpus={"documents": [f"{HANDBOOK.as_posix()}/**/*.md"]}, chunking=sizes
+    )
+
+    corpus.run()
+    report = check(corpus.chunks)
+
+    assert (report.findings, report.not_checked) == ([], [])
+    assert report.documents == 13
