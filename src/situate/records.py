@@ -346,12 +346,12 @@ def _pair(pair: Span | None) -> JsonValue:
 
 def _no_key_twice(pairs: list[tuple[str, JsonValue]]) -> Record:
     """Refuse what one reader would take for the first value, another for the last."""
-    record = dict(pairs)
-    if len(record) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        message = f"{twice!r} stands twice in one object"
-        raise ValueError(message)
+    record: Record = {}
+    for key, value in pairs:
+        if key in record:
+            message = f"{key!r} stands twice in one object"
+            raise ValueError(message)
+        record[key] = value
     return record
 
 
