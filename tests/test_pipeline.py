@@ -12,7 +12,9 @@ import pytest
 
 from situate.check import check
 from situate.config import load
+from situate.enrichment.cache import Cache
 from situate.errors import ConfigError
+from situate.pipeline.jobs import ready
 from situate.pipeline.run import exit_code, run
 from tests.support.chat import Answer, chatting, statement
 from tests.support.corpora import LEAVE, Corpus, Heard, asking, handbook
@@ -221,21 +223,67 @@ def test_what_is_no_file_fails_and_blocks_nobody(tmp_path: Path, kind: str) -> N
     assert [note["doc_id"] for note in corpus.manifest["failed"]] == ["odd.md"]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
-def test_a_cache_that_leads_nowhere_is_a_mistake_of_the_config(tmp_path: Path) -> None:
-    """It is told in words, and nothing is asked."""
+@pytest.mark.parametrize("kind", ["link to itself", "a file", "no database"])
+def test_a_cache_that_cannot_be_opened_stops_asking_and_nothing_else(
+    tmp_path: Path, chat: Chat, kind: str
+) -> None:
+    """E10: answers could not be kept; chunks are published and say why."""
     cache = tmp_path / "cache"
-    cache.symlink_to(cache)
+    if kind == "link to itself":
+        cache.symlink_to(cache)
+    elif kind == "a file":
+        cache.write_text("not a folder")
+    else:
+        cache.mkdir()
+        (cache / "cache.db").write_text("not a database, but long enough to look at")
     corpus = handbook(
-        tmp_path,
-        enrichment=asking("http://127.0.0.1:9/v1"),
-        cache={"directory": "cache"},
+        tmp_path, enrichment=asking(chat.address), cache={"directory": "cache"}
     )
 
     result = corpus.run()
 
-    assert result.exit_code == 2
+    assert result.exit_code == 3
     assert "cannot be opened" in str(result.reason)
+    outcomes = [record["metadata"]["enrichment"] for record in corpus.records]
+    assert outcomes
+    assert {each["status"] for each in outcomes} == {"skipped"}
+    assert {each["reason"] for each in outcomes} == {"cache"}
+    assert not chat.bodies
+
+
+def test_a_key_is_asked_for_only_when_something_is_left_to_ask(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Replies that came by file are enough for a run."""
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    keys = {
+        "enabled": True,
+        "provider": "anthropic",
+        "model": "claude-haiku-5-5",
+        "prompt": "findable-v1",
+        "max_usd": 1,
+    }
+    corpus = handbook(tmp_path, enrichment=keys, cache={"directory": "cache"})
+    without = corpus.run()
+    reply = {
+        "model": "claude-haiku-5-5",
+        "stop_reason": "end_turn",
+        "content": [{"type": "text", "text": "How leave works for newcomers."}],
+        "usage": {"input_tokens": 9, "output_tokens": 9},
+    }
+    (job,) = ready(load([corpus.config], environment={}))
+    with Cache(tmp_path / "cache") as cache:
+        for plan in job.plans(job.sources(), Heard()):
+            for request in plan.requests:
+                cache.store_reply(request.reply_key, json.dumps(reply))
+
+    answered = corpus.run()
+
+    assert without.exit_code == 1
+    assert "ANTHROPIC_API_KEY" in str(without.reason)
+    assert answered.exit_code == 0
+    assert answered.spent is not None
+    assert answered.spent.requests == 0
 
 
 def test_two_documents_with_one_id_are_an_error_naming_both(tmp_path: Path) -> None:

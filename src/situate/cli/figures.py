@@ -32,11 +32,13 @@ def forecast_lines(forecast: Forecast) -> list[str]:
         *lines,
         f"requests   {estimate.requests:,} for {_many(estimate.chunks, 'chunk')}"
         + ("" if replayed else f", {estimate.cached:,} answered already")
-        + f"; at most {estimate.follow_ups:,} more to repair answers",
+        + f"; at most {estimate.follow_ups:,} more to repair answers"
+        + _at_most(estimate.usd_follow_ups),
         f"tokens     {estimate.input_tokens:,} input, "
         f"{estimate.output_tokens:,} output",
         f"cost       {_cost(forecast)}",
         f"time       {_duration(estimate.hours)}",
+        *([f"but        {forecast.objection}"] if forecast.objection else []),
     ]
 
 
@@ -58,9 +60,12 @@ def result_lines(result: Result) -> list[str]:
             f"skipped {_reasons(counts.skipped)}"
         )
         replayed = result.forecast.provider == _REPLAY
+        missing = counts.fallbacks.get("not_recorded", 0)
+        sent = spent.requests - missing
         lines.append(
-            f"requests   {spent.requests:,}{' replayed' if replayed else ''}, "
-            f"{spent.cache_hits:,} answers from the cache"
+            f"requests   {sent:,}{' replayed' if replayed else ''}, "
+            + (f"{missing:,} not recorded, " if missing else "")
+            + f"{spent.cache_hits:,} answers from the cache"
         )
         cost = "unknown" if spent.cost_usd is None else dollars(spent.cost_usd)
         lines.append(
@@ -87,6 +92,10 @@ def _cost(forecast: Forecast) -> str:
     if forecast.provider == _REPLAY:
         return f"it would have cost {between} with {forecast.model}"
     return f"{between} with {forecast.model}"
+
+
+def _at_most(amount: Decimal | None) -> str:
+    return "" if amount is None else f", for {dollars(amount)} at most"
 
 
 def _near(path: Path) -> Path:

@@ -371,6 +371,18 @@ class Session:
             )
 
 
+def skipped(
+    chunks: Iterable[Chunk], settings: Settings, prompt: Prompt, reason: StopReason
+) -> tuple[Chunk, ...]:
+    """Give the chunks of a run that could ask for nothing, with the reason."""
+    outcome = Enrichment(
+        status="skipped", reason=reason, prompt=prompt.reference, view=settings.view
+    )
+    return tuple(
+        replace(chunk, enrichment=outcome) if chunk.embed else chunk for chunk in chunks
+    )
+
+
 def _judged(reply: Reply, chunk: Chunk, context: Context) -> Verdict:
     """Judge a reply; a refusal the provider marks needs no reading."""
     if reply.stop == "refusal":

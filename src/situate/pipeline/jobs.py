@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -72,14 +73,23 @@ class Asking:
         )
 
     def check(self) -> None:
-        """Find out, before any work, whether asking may begin.
+        """Find out, before any work, whether limits on spending can be kept.
 
         Raises:
-            ConfigError: the limits on spending do not fit the model.
-            AuthenticationFailed: the provider's key is missing.
+            ConfigError: they do not fit the model.
         """
         check_limits(self.settings, self.facts)
-        self.provider.check()
+
+    def objection(self, estimate: Estimate) -> str | None:
+        """Say what a run would stop at, None when nothing is in its way."""
+        try:
+            self.check()
+        except ConfigError as error:
+            return f"run would refuse this: {error}"
+        most, low = self.settings.max_usd, estimate.usd_low
+        if self.settings.replayed or most is None or low is None or low <= most:
+            return None
+        return f"run would stop at max_usd = {most}"
 
     def plan(self, document: Prepared, preparer: Preparer) -> DocumentPlan:
         """Give the requests of one document."""
@@ -132,7 +142,6 @@ class Job:
 
         Raises:
             SituateError: two documents name one id.
-            ConfigError: the cache cannot be opened.
         """
         seen = _Seen()
         documents = self._documents(sources, seen, watcher)
@@ -141,12 +150,9 @@ class Job:
             for _ in documents:
                 pass
             found = None
-        elif not asking.settings.replayed and is_folder(asking.cache_directory):
-            with Cache(asking.cache_directory) as cache:
-                found = self._estimate(asking, documents, cache)
         else:
-            # Under replay the question is what asking for all of it would cost.
-            found = self._estimate(asking, documents, None)
+            with self._cache(asking, watcher) as cache:
+                found = self._estimate(asking, documents, cache)
         return Forecast(
             corpus=self.config.corpus.name,
             documents=len(sources),
@@ -155,6 +161,7 @@ class Job:
             provider=asking.settings.provider if asking else None,
             model=asking.settings.model if asking else None,
             estimate=found,
+            objection=asking.objection(found) if asking and found else None,
         )
 
     def plans(
@@ -173,6 +180,25 @@ class Job:
             raise ConfigError(message)
         for document in self._documents(sources, _Seen(), watcher):
             yield self.asking.plan(document, self.preparer)
+
+    @contextmanager
+    def _cache(self, asking: Asking, watcher: Watcher) -> Iterator[Cache | None]:
+        """Open the cache to look into; None where there is nothing to see.
+
+        Under replay the question is what asking for all of it would cost.
+        """
+        directory = asking.cache_directory
+        cache = None
+        if not asking.settings.replayed and is_folder(directory):
+            try:
+                cache = Cache(directory)
+            except ConfigError as error:
+                watcher.note(str(error))
+        if cache is None:
+            yield None
+            return
+        with cache:
+            yield cache
 
     def _documents(
         self, sources: Sequence[Source], seen: _Seen, watcher: Watcher

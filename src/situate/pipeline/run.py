@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from situate.enrichment.cache import Cache
 from situate.enrichment.ledger import Ledger
-from situate.enrichment.live import Session
+from situate.enrichment.live import Session, skipped
 from situate.enrichment.reasons import REASONS
 from situate.errors import ConfigError, Locked, RecordError, SituateError
 from situate.manifest import NOTHING_SPENT, Manifest, Sizes, Spent, to_json
@@ -68,7 +68,6 @@ def run(configs: Sequence[Config], watcher: Watcher) -> tuple[Result, ...]:
 
     Raises:
         ConfigError: something in a config cannot be used; nothing has been done.
-        AuthenticationFailed: a provider's key is missing; nothing has been done.
     """
     jobs = ready(configs)
     for job in jobs:
@@ -120,6 +119,8 @@ class _Run:
             else:
                 forecast = self._job.forecast(sources, self._watcher)
                 self._watcher.forecast(forecast)
+                if forecast.estimate is not None and forecast.estimate.requests:
+                    self._job.asking.provider.check()
                 spent = self._with_statements(sources, self._job.asking)
             if len(self._tally.failed) == len(sources):
                 message = f"none of {len(sources)} documents could be read"
@@ -148,11 +149,26 @@ class _Run:
     def _with_statements(self, sources: Sequence[Source], asking: Asking) -> Spent:
         self._watcher.begin(self._config.corpus.name, len(sources))
         ledger_path = self._config.output.beside("ledger.jsonl")
-        with Cache(asking.cache_directory) as cache, Ledger(ledger_path) as ledger:
+        try:
+            opened = Cache(asking.cache_directory)
+        except ConfigError as error:
+            return self._skipped(sources, asking, str(error))
+        with opened as cache, Ledger(ledger_path) as ledger:
             try:
                 return asyncio.run(self._asked(sources, asking, cache, ledger))
             except BaseExceptionGroup as group:
                 raise _first(group) from group
+
+    def _skipped(self, sources: Sequence[Source], asking: Asking, why: str) -> Spent:
+        """Publish without statements: answers could not be kept (E10)."""
+        for outcome in self._job.preparer.prepare_all(sources):
+            chunks: Sequence[Chunk] = ()
+            if isinstance(outcome, Prepared):
+                chunks = skipped(
+                    outcome.chunks, asking.settings, asking.prompt, "cache"
+                )
+            self._write(outcome, chunks)
+        return replace(NOTHING_SPENT, stopped=f"cache: {why}")
 
     async def _asked(
         self, sources: Sequence[Source], asking: Asking, cache: Cache, ledger: Ledger

@@ -25,6 +25,8 @@ class Forecast:
     estimate: Estimate | None
     """None where enrichment is off. Under `replay`: what asking the model for
     everything would cost."""
+    objection: str | None = None
+    """What `run` would stop at: limits that do not fit the model or the estimate."""
 
 
 class Watcher(Protocol):
