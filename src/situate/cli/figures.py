@@ -19,18 +19,18 @@ _REPLAY = "replay"
 def forecast_lines(forecast: Forecast) -> list[str]:
     """Say what a corpus would send, cost and take."""
     lines = [
-        f"{forecast.corpus}: {_many(forecast.documents, 'document')}, "
-        f"{_many(forecast.chunks, 'chunk')}"
+        f"{forecast.corpus}: {many(forecast.documents, 'document')}, "
+        f"{many(forecast.chunks, 'chunk')}"
     ]
     if forecast.failed:
-        lines.append(f"failed     {_many(len(forecast.failed), 'document')}")
+        lines.append(f"failed     {many(len(forecast.failed), 'document')}")
     estimate = forecast.estimate
     if estimate is None:
         return [*lines, "requests   none: enrichment is off"]
     replayed = forecast.provider == _REPLAY
     return [
         *lines,
-        f"requests   {estimate.requests:,} for {_many(estimate.chunks, 'chunk')}"
+        f"requests   {estimate.requests:,} for {many(estimate.chunks, 'chunk')}"
         + ("" if replayed else f", {estimate.cached:,} answered already")
         + f"; at most {estimate.follow_ups:,} more to repair answers"
         + _at_most(estimate.usd_follow_ups),
@@ -48,11 +48,11 @@ def result_lines(result: Result) -> list[str]:
     if counts is None or spent is None:
         return [f"{result.corpus}: nothing published: {result.reason}"]
     lines = [
-        f"{result.corpus}: {_many(counts.documents - counts.failed, 'document')}, "
-        f"{_many(sum(counts.chunks.values()), 'chunk')} in {_near(result.path)}"
+        f"{result.corpus}: {many(counts.documents - counts.failed, 'document')}, "
+        f"{many(sum(counts.chunks.values()), 'chunk')} in {_near(result.path)}"
     ]
     if counts.failed:
-        lines.append(f"failed     {_many(counts.failed, 'document')}")
+        lines.append(f"failed     {many(counts.failed, 'document')}")
     if result.forecast is not None:
         lines.append(
             f"statements {counts.statements:,}; "
@@ -107,10 +107,10 @@ def _near(path: Path) -> Path:
 def _duration(hours: float) -> str:
     if hours >= 1:
         return f"{hours:.1f} hours"
-    return _many(math.ceil(hours * 60), "minute")
+    return many(math.ceil(hours * 60), "minute")
 
 
-def _many(number: int, thing: str) -> str:
+def many(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 

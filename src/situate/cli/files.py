@@ -122,6 +122,8 @@ def check(
 
 
 def _conclude(report: Report) -> None:
+    from situate.cli.figures import many  # noqa: PLC0415 - slow, see cli
+
     for message in report.not_checked:
         console.say(message)
     broken = sum(report.broken.values())
@@ -129,14 +131,17 @@ def _conclude(report: Report) -> None:
     if hidden:
         console.say(f"{hidden:,} more are not shown")
     rules = ", ".join(f"{rule} {count:,}" for rule, count in report.broken.items())
-    console.say(
-        f"{report.chunks:,} chunks of {report.documents:,} documents: "
-        + (
-            f"{broken:,} times a rule is broken ({rules})"
-            if broken
-            else "all rules hold"
-        )
+    if broken:
+        verdict = f"{broken:,} times a rule is broken ({rules})"
+    elif report.not_checked:
+        verdict = "all that was checked holds"
+    else:
+        verdict = "all rules hold"
+    chunks, documents = (
+        many(report.chunks, "chunk"),
+        many(report.documents, "document"),
     )
+    console.say(f"{chunks} of {documents}: {verdict}")
     raise typer.Exit(1 if broken else 0)
 
 
