@@ -111,6 +111,7 @@ def _duration(hours: float) -> str:
 
 
 def many(number: int, thing: str) -> str:
+    """Give a number with its noun."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
