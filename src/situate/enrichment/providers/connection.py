@@ -38,6 +38,8 @@ _HEADERS = frozenset(
 )
 
 _NO_KEY = "no-key-needed"
+_LONGEST_KEY = 65_536
+"""Bytes read of a file that should hold a key; a device has no end."""
 
 _SECRET_NAME = re.compile(r"(?:^|_)KEY$|(?:TOKEN|SECRET|PASSWORD)$", re.IGNORECASE)
 _MOUNTED_NAME = re.compile(r"_API_KEY_FILE$", re.IGNORECASE)
@@ -169,7 +171,7 @@ def environment_secrets() -> tuple[str, ...]:
         # One that is needed and cannot be read is an error of its own.
         with suppress(OSError, ValueError):
             if _MOUNTED_NAME.search(name) and mounted.is_file():
-                values.add(mounted.read_text(encoding="utf-8").strip())
+                values.add(_mounted(mounted))
     return tuple(value for value in values if len(value) >= _SHORTEST_SECRET)
 
 
@@ -210,12 +212,18 @@ def _checked(base_url: str) -> str:
     return base_url.rstrip("/")
 
 
+def _mounted(path: Path) -> str:
+    """Read a key from a file or pipe, and no more than any key is long."""
+    with path.open("rb") as source:
+        return source.read(_LONGEST_KEY).decode("utf-8").strip()
+
+
 def _read_key(variable: str) -> str:
     key = os.environ.get(variable, "").strip()
     mounted = os.environ.get(f"{variable}_FILE", "").strip()
     if not key and mounted:
         try:
-            key = Path(mounted).read_text(encoding="utf-8").strip()
+            key = _mounted(Path(mounted))
         except (OSError, ValueError) as error:
             message = f"{variable}_FILE names a file that cannot be read: {mounted!r}"
             raise AuthenticationFailed(message) from error

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from situate.enrichment.exchange import Body, Parameters, Rendered, Reply, Stop
 from situate.enrichment.plan import canonical
 from situate.errors import ConfigError, RecordError, RequestRejected, Unanswered
+from situate.files import opened
 from situate.model import digest
 from situate.shipped import shipped
 from situate.usage import Usage
@@ -101,7 +102,8 @@ def read_cassette(file: Path) -> dict[str, dict[str, JsonValue]]:
         RecordError: a line is no recorded reply, or two share a key.
     """
     try:
-        lines = file.read_text(encoding="utf-8").split("\n")
+        with opened(file) as source:
+            lines = source.read().decode("utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         message = f"cassette {str(file)!r} cannot be read: {error}"
         raise ConfigError(message) from error
