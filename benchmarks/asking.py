@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 async def ask_with_the_sdk(asking: Asking, bodies: list[Body]) -> None:
     """Ask as a caller of the SDK would, with as many requests in flight."""
-    import openai  # noqa: PLC0415 - loaded late, as situate does
+    import openai
 
     client = openai.AsyncOpenAI(
         api_key="none", base_url=asking.settings.base_url, max_retries=0

@@ -82,7 +82,7 @@ def peers(counter: TokenCounter) -> dict[str, Splitter | None]:
 
 
 def _langchain(counter: TokenCounter) -> Splitter:
-    from langchain_text_splitters import (  # noqa: PLC0415 - only where it is installed
+    from langchain_text_splitters import (
         MarkdownHeaderTextSplitter,
         RecursiveCharacterTextSplitter,
     )
@@ -96,7 +96,7 @@ def _langchain(counter: TokenCounter) -> Splitter:
 
 
 def _semantic() -> Splitter:
-    from semantic_text_splitter import (  # noqa: PLC0415 - only where it is installed
+    from semantic_text_splitter import (
         MarkdownSplitter,
     )
 

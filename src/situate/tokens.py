@@ -43,7 +43,7 @@ class TiktokenCounter:
         Raises:
             ConfigError: it is unknown, or its vocabulary cannot be had here.
         """
-        import tiktoken  # noqa: PLC0415 - slow to import, and not every command counts
+        import tiktoken
 
         self.name = name
         # Measured for cl100k on 42,966 random cuts: none changed a count. The

@@ -84,7 +84,7 @@ def _weights() -> Path:
 
 
 def _serve() -> None:
-    import xllamacpp  # noqa: PLC0415 - only the server's own process needs it
+    import xllamacpp
 
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(_weights())

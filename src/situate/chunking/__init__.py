@@ -72,11 +72,11 @@ def chunk(
     that splits at line starts counts every block once.
     """
     # What cuts text loads a sentence splitter's tables, which `--help` never needs.
-    from situate.chunking.levels import Builder, Packed  # noqa: PLC0415
-    from situate.chunking.measure import Measure  # noqa: PLC0415
-    from situate.chunking.outline import portions  # noqa: PLC0415
-    from situate.chunking.packing import pack  # noqa: PLC0415
-    from situate.chunking.places import lay_out  # noqa: PLC0415
+    from situate.chunking.levels import Builder, Packed
+    from situate.chunking.measure import Measure
+    from situate.chunking.outline import portions
+    from situate.chunking.packing import pack
+    from situate.chunking.places import lay_out
 
     measure = Measure(counter)
     limit = rules.max_tokens

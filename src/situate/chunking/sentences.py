@@ -53,7 +53,7 @@ def sentence_spans(text: str, language: str | None) -> list[Span]:
 
     White space between two sentences belongs to the second.
     """
-    import sentencex  # noqa: PLC0415 - needed for few documents, slow to load
+    import sentencex
 
     starts = [0]
     position = 0

@@ -37,8 +37,8 @@ def export_file(
     Requests with an answer in the cache, or in the cassette under replay, are
     left out. Nothing is sent.
     """
-    from situate.config import load  # noqa: PLC0415 - slow, see cli
-    from situate.pipeline import batch  # noqa: PLC0415 - slow, see cli
+    from situate.config import load
+    from situate.pipeline import batch
 
     with console.errors():
         (loaded,) = load([config], environment=os.environ)
@@ -71,8 +71,8 @@ def import_file(
     replay to the cassette that enrichment.replay names. Exit codes: 0 every
     request has its reply; 3 some have none.
     """
-    from situate.config import load  # noqa: PLC0415 - slow, see cli
-    from situate.pipeline import batch  # noqa: PLC0415 - slow, see cli
+    from situate.config import load
+    from situate.pipeline import batch
 
     with console.errors():
         (loaded,) = load([config], environment=os.environ)

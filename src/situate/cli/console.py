@@ -144,8 +144,8 @@ class Terminal:
 
     def __enter__(self) -> Self:
         if sys.stderr.isatty():
-            from rich.console import Console  # noqa: PLC0415 - draws the bar alone
-            from rich.progress import Progress  # noqa: PLC0415 - as above
+            from rich.console import Console
+            from rich.progress import Progress
 
             self._progress = Progress(console=Console(stderr=True), transient=True)
             with _unheard():
@@ -163,7 +163,7 @@ class Terminal:
 
     def forecast(self, forecast: Forecast) -> None:
         """Say what a corpus will cost."""
-        from situate.cli.figures import forecast_lines  # noqa: PLC0415 - needs no bar
+        from situate.cli.figures import forecast_lines
 
         say("\n  ".join(forecast_lines(forecast)))
 

@@ -30,9 +30,9 @@ def run(configs: Configs, *, as_json: Json = False) -> None:
     published, but too many documents failed or enrichment stopped early; 4
     another run writes the same output; 130 interrupted.
     """
-    from situate.cli.figures import result_lines  # noqa: PLC0415 - slow, see cli
-    from situate.config import load  # noqa: PLC0415 - slow, see cli
-    from situate.pipeline import run as pipeline  # noqa: PLC0415 - slow, see cli
+    from situate.cli.figures import result_lines
+    from situate.config import load
+    from situate.pipeline import run as pipeline
 
     with console.errors():
         loaded = load(configs, environment=os.environ)
@@ -54,9 +54,9 @@ def plan(configs: Configs, *, as_json: Json = False) -> None:
     and cut as in a run. Exit codes: 0 done; 1 a glob matches nothing, or no
     document can be read; 2 a config cannot be used.
     """
-    from situate.cli.figures import forecast_lines  # noqa: PLC0415 - slow, see cli
-    from situate.config import load  # noqa: PLC0415 - slow, see cli
-    from situate.pipeline.jobs import forecasts  # noqa: PLC0415 - slow, see cli
+    from situate.cli.figures import forecast_lines
+    from situate.config import load
+    from situate.pipeline.jobs import forecasts
 
     with console.errors():
         loaded = load(configs, environment=os.environ)

@@ -54,8 +54,8 @@ def chunk(
     Nobody is asked anything. Nothing is written unless every file can be read.
     Exit codes: 0 done; 2 a file or an option cannot be used.
     """
-    from situate.config import load_sizes  # noqa: PLC0415 - slow, see cli
-    from situate.pipeline.single import chunk_files  # noqa: PLC0415 - slow, see cli
+    from situate.config import load_sizes
+    from situate.pipeline.single import chunk_files
 
     flags = {
         "max_tokens": max_tokens,
@@ -107,7 +107,7 @@ def check(
     Each line holds the rule, the chunk and what is wrong. Exit codes: 0 all
     rules hold; 1 one is broken; 2 a file cannot be read.
     """
-    from situate import check as checking  # noqa: PLC0415 - slow, see cli
+    from situate import check as checking
 
     with console.errors():
         report = checking.check(
@@ -122,7 +122,7 @@ def check(
 
 
 def _conclude(report: Report) -> None:
-    from situate.cli.figures import many  # noqa: PLC0415 - slow, see cli
+    from situate.cli.figures import many
 
     for message in report.not_checked:
         console.say(message)
@@ -160,8 +160,8 @@ def show(
     text. Exit codes: 0 shown; 2 there is no such chunk, or a file cannot be
     read.
     """
-    from situate.pipeline.showing import find_chunk  # noqa: PLC0415 - slow, see cli
-    from situate.records import to_record  # noqa: PLC0415 - slow, see cli
+    from situate.pipeline.showing import find_chunk
+    from situate.records import to_record
 
     with console.errors():
         shown = find_chunk(chunk_id, chunks, source=source)

@@ -161,7 +161,7 @@ class Cache:
 
     @contextmanager
     def _broken_when_it_fails(self) -> Iterator[None]:
-        from diskcache import Timeout  # noqa: PLC0415 - loads only with a cache
+        from diskcache import Timeout
 
         try:
             yield
@@ -240,8 +240,8 @@ class _Foreign(Exception):
 
 def _open(directory: Path) -> Any:
     """Open the database with a Disk that holds JSON text and nothing else."""
-    import diskcache  # noqa: PLC0415 - loads only with a cache
-    from diskcache.core import MODE_RAW  # noqa: PLC0415 - as above
+    import diskcache
+    from diskcache.core import MODE_RAW
 
     class JsonRows(diskcache.Disk):  # type: ignore[misc]  # diskcache has no types
         """Keys are text, values JSON text in the row; pickles are refused."""

@@ -54,7 +54,7 @@ def is_overlong(answer: str) -> bool:
 
 def first_sentence(text: str, language: str | None) -> Sentence:
     """Give the first sentence; abbreviations and decimals do not end one."""
-    import sentencex  # noqa: PLC0415 - loads only where answers are judged
+    import sentencex
 
     code = re.split(r"[-_]", language)[0].lower() if language else ""
     if not re.fullmatch(r"[a-z]{2,3}", code):

@@ -259,7 +259,7 @@ class Wire:
 
     async def _send_until_answered(self, sending: _Sending) -> Answer:
         """Repeat what may pass, within `max_attempts`: the one retry layer."""
-        from tenacity import (  # noqa: PLC0415 - loads only where something is asked
+        from tenacity import (
             AsyncRetrying,
             retry_if_exception_type,
             stop_after_attempt,

@@ -156,7 +156,7 @@ def read_yaml(text: str) -> Values | None:
     Raises:
         FrontMatterError: it is not valid, nests too deep or stands for too much.
     """
-    import yaml  # noqa: PLC0415 - only documents with front matter need it
+    import yaml
 
     # libyaml's parser is ten times as fast; PyYAML may have been built without.
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -37,7 +37,7 @@ def open_provider(  # noqa: PLR0913 - the settings that config has for a provide
     """
     match name:
         case "anthropic":
-            from situate.enrichment.providers.anthropic import (  # noqa: PLC0415 - each provider stands alone
+            from situate.enrichment.providers.anthropic import (
                 AnthropicProvider,
             )
 
@@ -48,7 +48,7 @@ def open_provider(  # noqa: PLR0913 - the settings that config has for a provide
                 timeout_seconds=timeout_seconds,
             )
         case "openai":
-            from situate.enrichment.providers.openai import (  # noqa: PLC0415 - each provider stands alone
+            from situate.enrichment.providers.openai import (
                 OpenAIProvider,
             )
 
@@ -59,7 +59,7 @@ def open_provider(  # noqa: PLR0913 - the settings that config has for a provide
                 timeout_seconds=timeout_seconds,
             )
         case "replay":
-            from situate.enrichment.providers.replay import (  # noqa: PLC0415 - each provider stands alone
+            from situate.enrichment.providers.replay import (
                 ReplayProvider,
             )
 

@@ -137,7 +137,7 @@ class AnthropicProvider:
             RequestRejected: this body is refused for good.
             ProviderUnusable: no request can succeed.
         """
-        import anthropic  # noqa: PLC0415 - takes seconds, and only asking needs it
+        import anthropic
 
         client = self._client = self._client or self._open()
         try:
@@ -181,7 +181,7 @@ class AnthropicProvider:
             await client.close()
 
     def _open(self) -> anthropic.AsyncAnthropic:
-        import anthropic  # noqa: PLC0415 - takes seconds, and only asking needs it
+        import anthropic
 
         connection = self._connection
         connection.check()

@@ -94,7 +94,7 @@ class Connection:
         Redirects are not followed: they would send text to an address that
         nobody configured.
         """
-        import httpx2  # noqa: PLC0415 - comes with the SDKs, which load late
+        import httpx2
 
         options: dict[str, Any] = {
             "timeout": httpx2.Timeout(

@@ -139,7 +139,7 @@ class OpenAIProvider:
             RequestRejected: this body is refused for good.
             ProviderUnusable: no request can succeed.
         """
-        import openai  # noqa: PLC0415 - takes a second, and only asking needs it
+        import openai
 
         client = self._client = self._client or self._open()
         try:
@@ -194,7 +194,7 @@ class OpenAIProvider:
             await client.close()
 
     def _open(self) -> openai.AsyncOpenAI:
-        import openai  # noqa: PLC0415 - takes a second, and only asking needs it
+        import openai
 
         connection = self._connection
         connection.check()

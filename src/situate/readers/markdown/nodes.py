@@ -82,7 +82,7 @@ def parse(text: str, body: int, *, controls: bool) -> Parsed:
 
     `controls` says whether there are control characters in it.
     """
-    from pyromark import Options, events_with_range  # noqa: PLC0415 - a format library
+    from pyromark import Options, events_with_range
 
     # Alerts and task lists stay off: their markers are then text like any other,
     # and no event hides them.
