@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 import regex
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from situate.chunking.measure import Measure
     from situate.model import Span
 
@@ -26,6 +28,8 @@ _WORD_START = regex.compile(
 _CLAUSE_END = regex.compile(
     r"(?<=[,;:)])(?=\s)|(?<=[，；：、）])|(?<=\s[-–—])(?=\s)|(?=\n)"
 )
+_WINDOW = 4_096
+"""Characters given to the sentence splitter at once; most paragraphs are shorter."""
 LONGEST_TOKEN = 16
 """Characters of running text that are surely more than one token."""
 _LONG_TOKEN = 8
@@ -53,11 +57,9 @@ def sentence_spans(text: str, language: str | None) -> list[Span]:
 
     White space between two sentences belongs to the second.
     """
-    import sentencex
-
     starts = [0]
     position = 0
-    for segment in sentencex.segment(language or "en", text):
+    for segment in _segments(text, language or "en"):
         position += len(segment)
         end = position - (len(segment) - len(segment.rstrip()))
         # The splitter cuts in front of a closing quotation mark.
@@ -66,6 +68,28 @@ def sentence_spans(text: str, language: str | None) -> list[Span]:
         if starts[-1] < end < len(text):
             starts.append(end)
     return list(pairwise([*starts, len(text)]))
+
+
+def _segments(text: str, language: str) -> Iterator[str]:
+    """Give the splitter's segments, reading a window of the text at a time.
+
+    Its time grows with the square of a text that has no spaces. The last segment
+    of a window may go on behind it and is read again with the next one.
+    """
+    import sentencex
+
+    position, window = 0, _WINDOW
+    while position < len(text):
+        segments = list(sentencex.segment(language, text[position : position + window]))
+        at_end = position + window >= len(text)
+        if not at_end and len(segments) < 2:
+            window *= 2
+            continue
+        if not at_end:
+            segments.pop()
+        yield from segments
+        position += sum(map(len, segments))
+        window = _WINDOW
 
 
 def last_sentence(text: str, language: str | None) -> str:
