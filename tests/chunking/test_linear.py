@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from situate.chunking import Rules, chunk
+from situate.model import walk
 from situate.readers import read
 from situate.tokens import load_counter
 
@@ -21,6 +22,9 @@ SHAPES = {
     "sections": "".join(f"## S {n}\n\nText {n} of it.\n\n" for n in range(400)),
     "a table": "| a | b |\n|---|---|\n" + "| row | some value |\n" * 800,
     "long rows": "| a | b |\n|---|---|\n" + f"| row | {SENTENCES * 20} |\n" * 20,
+    "a table of marks alone": ("|" + " |" * 999 + "\n")
+    + ("|" + "-|" * 999 + "\n")
+    + ("|" + " |" * 999 + "\n") * 2,
     "a list": "Intro:\n\n" + "- one of many items\n" * 800,
     "long nested items": f"{NESTED}\n\n" * 20,
     "code": "```\n" + "    line of code = 1\n" * 800 + "```\n",
@@ -59,5 +63,10 @@ def test_work_grows_with_the_text_alone(text: str, granularity: str) -> None:
 
     chunks = chunk(document, rules, tally)
 
-    assert all(leaf.token_count <= 128 for leaf in chunks if leaf.embed)
+    leaves = [leaf for leaf in chunks if leaf.embed]
+    held = {block_id for leaf in leaves for block_id in leaf.block_ids}
+    assert held == {
+        block.block_id for part, _ in walk(document.root) for block in part.blocks
+    }
+    assert all(leaf.text.strip() and leaf.token_count <= 128 for leaf in leaves)
     assert tally.characters <= 4 * len(text)

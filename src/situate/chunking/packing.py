@@ -28,7 +28,7 @@ from situate.chunking.pieces import (
     cut_text,
     tiled,
 )
-from situate.chunking.sentences import split
+from situate.chunking.sentences import shorten, split
 from situate.model import Code, Items, Quote, Table
 
 if TYPE_CHECKING:
@@ -194,9 +194,10 @@ class _Packer:
         """Cut a block and put what is repeated around its pieces."""
         block = group.unit.block
         while True:
-            pieces = list(
-                tiled(_cut(block, self.measure, room, self.language), block.part_count)
-            )
+            cut = _cut(block, self.measure, room, self.language)
+            pieces = list(tiled(cut, block.part_count))
+            if not pieces:
+                pieces = [_marks(block, self.measure, room)]
             last = len(pieces) - 1
             units = [
                 self._unit(
@@ -259,6 +260,14 @@ class _Packer:
         moved = [*before[at:], *last]
         if at > 0 and tokens_of(moved, self.measure) <= self.limit:
             self.chunks[-2:] = [before[:at], moved]
+
+
+def _marks(block: Block, measure: Measure, room: Room) -> Piece:
+    """Hold a block of nothing but marks, an empty table, in one short piece."""
+    text = shorten(block.text, measure, limit=room.rest)
+    return Piece(
+        text=text, parts=(0, block.part_count), joined=room.rest, span=block.span
+    )
 
 
 def _cut(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
-from situate.chunking.sentences import Stretch, split
+from situate.chunking.sentences import LONGEST_TOKEN, Stretch, split
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -150,9 +150,14 @@ def _fences(code: Code, measure: Measure, limit: int) -> tuple[str, str, str]:
         short = (closing + language, info[len(language) :].strip())
         choices = ((code.opening, ""), short, (closing, info))
         for opening, rest in choices:
-            if measure.count(opening[: limit * 16] + closing[: limit * 16]) <= limit:
+            if _within(opening, closing, measure, limit):
                 return opening, closing, rest
     return mark[0] * 3, mark[0] * 3, info
+
+
+def _within(opening: str, closing: str, measure: Measure, limit: int) -> bool:
+    most = limit * LONGEST_TOKEN
+    return measure.count(opening[:most] + closing[:most]) <= limit
 
 
 def cut_rows(table: Table, measure: Measure, room: Room) -> Iterator[Piece]:
