@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from situate.chunking import Rules
+from situate.chunking import Rules, chunk
 from situate.errors import ConfigError
+from situate.readers import read
+from situate.tokens import load_counter
 
 
 @pytest.mark.parametrize(
@@ -25,3 +27,14 @@ def test_a_rule_nothing_can_be_cut_to_is_named(wrong: dict[str, object]) -> None
 
     with pytest.raises(ConfigError, match=name):
         Rules(**wrong)  # type: ignore[arg-type] # what a caller gets wrong
+
+
+def test_the_least_of_sizes_still_comes_to_an_end() -> None:
+    """Lists in lists leave no room beside their markers at the lowest limit."""
+    text = "- intro:\n\n  1. below:\n\n     - " + "deep words " * 60 + "\n\n       more"
+    document = read(text.encode(), "doc.md").document
+
+    chunks = chunk(document, Rules(max_tokens=16), load_counter("cl100k_base"))
+
+    assert chunks
+    assert all(leaf.token_count <= 16 for leaf in chunks)

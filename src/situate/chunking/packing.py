@@ -352,6 +352,7 @@ def _pack_inside(
         Unit(block=block, text=block.text, joined=measure.size(block), span=block.span)
         for block in blocks
     ]
+    limit = max(1, limit)  # A marker may leave nothing.
     return pack(units, measure, limit=limit, language=language, sums="estimates")
 
 
@@ -384,7 +385,7 @@ class _Company:
                 at += 1
             # A lead-in before a lead-in, or one without room beside it, is alone.
             begin = max(start, at - 2)
-            while not self._fit(self.units[begin:at]):
+            while begin < at and not self._fit(self.units[begin:at]):
                 begin += 1
             for alone in self.units[start:begin]:
                 yield _Group(before=(), unit=alone)
