@@ -96,6 +96,9 @@ class Table:
     delimiter: str = ""
     """The line between header and body in Markdown; empty elsewhere."""
     caption: str | None = None
+    """One line; where the format carries one it is the first of the block's text."""
+    labels: tuple[tuple[str, ...], ...] = ()
+    """Header rows that `header` shows joined, outermost first, column by column."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +139,18 @@ Content: TypeAlias = Table | Items | Code | Quote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """A place on a page, in points (1/72 inch) from its upper left corner."""
+
+    page: int
+    """From 1."""
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
     """The smallest thing a reader names: a paragraph, table, list, heading.
 
@@ -152,6 +167,8 @@ class Block:
     content: Content | None = None
     """The block's parts: rows, items, lines, quoted blocks."""
     pages: tuple[int, ...] = ()
+    """Where it stands, from 1, ascending; empty where the source has no pages."""
+    boxes: tuple[Box, ...] = ()
 
     @property
     def part_count(self) -> int:

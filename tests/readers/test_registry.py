@@ -7,9 +7,8 @@ import sys
 
 import pytest
 
-from situate import readers
 from situate.errors import ReadError
-from situate.readers import MAX_BYTES, extensions, read
+from situate.readers import Limits, ReaderOptions, extensions, read
 from tests.readers.trees import blocks
 
 
@@ -34,15 +33,15 @@ def test_an_unknown_extension_is_refused_with_what_can_be_read() -> None:
     assert all(extension in str(caught.value) for extension in extensions())
 
 
-def test_input_above_the_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_input_above_the_limit_is_refused() -> None:
     """64 MiB of text are data, not a document."""
-    monkeypatch.setattr(readers, "MAX_BYTES", 10)
+    options = ReaderOptions(limits=Limits(max_bytes=10))
 
     with pytest.raises(ReadError, match=r"^big\.md: has 11 bytes, the limit is 10"):
-        read(b"x" * 11, "big.md")
+        read(b"x" * 11, "big.md", options=options)
 
-    assert MAX_BYTES == 64 * 1024 * 1024
-    assert read(b"x" * 10, "big.md").document.doc_id == "big.md"
+    assert Limits().max_bytes == 64 * 1024 * 1024
+    assert read(b"x" * 10, "big.md", options=options).document.doc_id == "big.md"
 
 
 def test_importing_the_readers_loads_no_format_library() -> None:

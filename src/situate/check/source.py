@@ -10,8 +10,9 @@ from situate.errors import RecordError
 from situate.fields import Fields
 from situate.files import opened
 from situate.model import walk
-from situate.readers import MAX_BYTES, decode, read
+from situate.readers import decode, read
 from situate.readers.decoding import clean
+from situate.readers.options import DEFAULTS
 from situate.records import from_line, read_lines
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Source:
         self.doc_id = _owner(path, chunks)
         try:
             with opened(path) as file:
-                data = file.read(MAX_BYTES + 1)
+                data = file.read(DEFAULTS.limits.max_bytes + 1)
         except OSError as error:
             message = f"{path}: cannot be read: {error.strerror}"
             raise RecordError(message) from error

@@ -10,7 +10,7 @@ from situate.chunking import Rules, chunk
 from situate.corpus import same_id
 from situate.errors import ReadError
 from situate.files import opened
-from situate.readers import MAX_BYTES
+from situate.readers.options import DEFAULTS
 from situate.tokens import load_counter
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from situate.config import ChunkingConfig, Config, PrefixConfig
     from situate.corpus import Source
     from situate.model import Chunk, Document
+    from situate.readers import ReaderOptions
     from situate.tokens import TokenCounter
 
 
@@ -60,6 +61,7 @@ class Preparer:
     counter: TokenCounter
     corpus: str | None = None
     doc_type: str | None = None
+    options: ReaderOptions = DEFAULTS
 
     @classmethod
     def of(cls, config: Config) -> Preparer:
@@ -81,8 +83,10 @@ class Preparer:
         Raises:
             ReadError: it cannot be read, or is not what its name says.
         """
-        data = _bytes_of(source)
-        read = readers.read(data, source.doc_id, doc_type=self.doc_type)
+        data = _bytes_of(source, self.options.limits.max_bytes)
+        read = readers.read(
+            data, source.doc_id, doc_type=self.doc_type, options=self.options
+        )
         chunks = chunk(read.document, self.rules, self.counter, corpus=self.corpus)
         return Prepared(
             source=source,
@@ -130,7 +134,7 @@ class Ids:
                 raise same_id(doc_id, other, path)
 
 
-def _bytes_of(source: Source) -> bytes:
+def _bytes_of(source: Source, most: int) -> bytes:
     """Read a file, no further than a reader would accept.
 
     Raises:
@@ -138,7 +142,7 @@ def _bytes_of(source: Source) -> bytes:
     """
     try:
         with opened(source.path) as file:
-            return file.read(MAX_BYTES + 1)
+            return file.read(most + 1)
     except OSError as error:
         message = f"{source.doc_id}: cannot be read: {error.strerror or error}"
         raise ReadError(message) from error

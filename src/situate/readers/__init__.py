@@ -1,7 +1,7 @@
 """Read documents into the canonical tree, one module per format.
 
 A reader takes bytes and gives a document; it opens nothing and fetches nothing.
-Adding one means its module and its line in `_READERS`.
+Adding one means its module and its line in `_FORMATS`.
 """
 
 from __future__ import annotations
@@ -12,65 +12,108 @@ from typing import TYPE_CHECKING
 from situate.errors import ReadError
 from situate.readers import markdown, text
 from situate.readers.decoding import Decoded, decode
+from situate.readers.options import DEFAULTS, Limits, ReaderOptions
 from situate.readers.tree import Read
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from typing import Protocol
 
-    class Reader(Protocol):
-        """Reads one format."""
+    class Format(Protocol):
+        """A module that reads one format."""
 
-        def __call__(
-            self, data: bytes, source: str, *, doc_type: str | None = None
+        def read(
+            self,
+            data: bytes,
+            source: str,
+            *,
+            doc_type: str | None = None,
+            options: ReaderOptions = DEFAULTS,
         ) -> Read:
             """Read a document.
 
             Raises:
-                ReadError: it is not what its name says.
+                ReadError: it is not what its name says, or beyond a limit.
+            """
+
+        def passages(self, data: bytes, source: str) -> Iterator[str]:
+            """Yield all text of a document in the plainest way there is.
+
+            It shares as little as it can with `read`, whose losses it shows.
+
+            Raises:
+                ReadError: as `read`.
             """
 
 
-__all__ = ["MAX_BYTES", "Decoded", "Read", "decode", "extensions", "read"]
+__all__ = [
+    "Decoded",
+    "Limits",
+    "Read",
+    "ReaderOptions",
+    "decode",
+    "extensions",
+    "passages",
+    "read",
+]
 
-MAX_BYTES = 64 * 1024 * 1024
-"""Larger input is refused: it is data, and a tree of it takes gigabytes."""
-
-_READERS: Mapping[str, Reader] = {
-    ".md": markdown.read,
-    ".markdown": markdown.read,
-    ".mdown": markdown.read,
-    ".mkd": markdown.read,
-    ".txt": text.read,
-    ".text": text.read,
-    "": text.read,
+_FORMATS: Mapping[str, Format] = {
+    ".md": markdown,
+    ".markdown": markdown,
+    ".mdown": markdown,
+    ".mkd": markdown,
+    ".txt": text,
+    ".text": text,
+    "": text,
 }
 
 
-def read(data: bytes, source: str, *, doc_type: str | None = None) -> Read:
+def read(
+    data: bytes,
+    source: str,
+    *,
+    doc_type: str | None = None,
+    options: ReaderOptions = DEFAULTS,
+) -> Read:
     """Read a document with the reader that the extension of `source` names.
 
     `source` is a path with `/`; it becomes the document's id and
     `metadata.source`, and `doc_type` its type, unless the document says otherwise.
 
     Raises:
-        ReadError: there is no reader for it, it is larger than `MAX_BYTES`, or
-            it is not what its name says.
+        ReadError: there is no reader for it, it is beyond a limit, or it is not
+            what its name says.
     """
+    most = options.limits.max_bytes
+    if len(data) > most:
+        message = f"{source}: has {len(data):,} bytes, the limit is {most:,}; split it"
+        raise ReadError(message)
+    return _format(source).read(data, source, doc_type=doc_type, options=options)
+
+
+def passages(data: bytes, source: str) -> Iterator[str]:
+    """Yield all text of a document in reading order, by a way of its own.
+
+    What `read` makes of the same bytes is measured by it.
+
+    Raises:
+        ReadError: as `read`.
+    """
+    return _format(source).passages(data, source)
+
+
+def _format(source: str) -> Format:
     extension = PurePosixPath(source).suffix.lower()
-    reader = _READERS.get(extension)
-    if reader is None:
+    found = _FORMATS.get(extension)
+    if found is None:
         message = (
             f"{source}: there is no reader for {extension!r} files; "
             f"situate reads {', '.join(extensions())} and files without an extension"
         )
         raise ReadError(message)
-    if len(data) > MAX_BYTES:
-        message = f"{source}: has {len(data)} bytes, the limit is {MAX_BYTES}; split it"
-        raise ReadError(message)
-    return reader(data, source, doc_type=doc_type)
+    return found
 
 
 def extensions() -> tuple[str, ...]:
     """Give the extensions that can be read, sorted."""
-    return tuple(sorted(extension for extension in _READERS if extension))
+    return tuple(sorted(extension for extension in _FORMATS if extension))

@@ -6,17 +6,30 @@ No headings are guessed from capitals, numbers or underlines.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from situate.model import Block, Metadata
 from situate.readers.decoding import clean, decode
+from situate.readers.options import DEFAULTS
 from situate.readers.tree import Outline, Read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from situate.readers.options import ReaderOptions
 
 # Lines that say something, one below the other; a form feed ends a page and the
 # paragraph with it.
 _PARAGRAPH = re.compile(r"\S[^\n\f]*(?:\n[^\n\f]*\S[^\n\f]*)*")
 
 
-def read(data: bytes, source: str, *, doc_type: str | None = None) -> Read:
+def read(
+    data: bytes,
+    source: str,
+    *,
+    doc_type: str | None = None,
+    options: ReaderOptions = DEFAULTS,
+) -> Read:
     """Read a text file; each paragraph keeps its lines and their indentation.
 
     Raises:
@@ -43,3 +56,12 @@ def read(data: bytes, source: str, *, doc_type: str | None = None) -> Read:
         metadata=Metadata(doc_type=doc_type, source=source),
         warnings=decoded.warnings,
     )
+
+
+def passages(data: bytes, source: str) -> Iterator[str]:
+    """Yield the lines of a text file.
+
+    Raises:
+        ReadError: `data` is no text.
+    """
+    yield from clean(decode(data, source).text).split("\n")

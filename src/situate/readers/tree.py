@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from situate.model import DOCUMENT, TOP, Block, Document, Section, digest
 
 if TYPE_CHECKING:
-    from situate.model import Metadata, Span
+    from situate.model import Box, Metadata, Span
 
 MAX_LEVEL = 100
 """Deeper headings count as this level (DESIGN C11)."""
@@ -81,6 +81,7 @@ class Outline:
         text: str,
         span: Span | None = None,
         pages: tuple[int, ...] = (),
+        boxes: tuple[Box, ...] = (),
     ) -> None:
         """Open a section below the nearest one of a smaller level.
 
@@ -97,7 +98,14 @@ class Outline:
         self._said.append(f"h{level}")
         block_id = self.block_id
         self.add(
-            Block(block_id=block_id, kind="heading", text=text, span=span, pages=pages)
+            Block(
+                block_id=block_id,
+                kind="heading",
+                text=text,
+                span=span,
+                pages=pages,
+                boxes=boxes,
+            )
         )
 
     def add(self, block: Block) -> None:

@@ -7,16 +7,33 @@ not those inside quotations, lists or footnotes.
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING
+
 from situate.model import Block, Code
 from situate.readers import frontmatter
 from situate.readers.decoding import blank_controls, clean, decode, has_controls
 from situate.readers.markdown.nodes import Parsed, parse
 from situate.readers.markdown.parts import build, complete
 from situate.readers.markdown.passages import HOLE, Source
+from situate.readers.options import DEFAULTS
 from situate.readers.tree import Outline, Read
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-def read(data: bytes, source: str, *, doc_type: str | None = None) -> Read:
+    from situate.readers.options import ReaderOptions
+
+_NOT_SHOWN = re.compile(r"<!--.*?-->|data:[\w/+.-]*;base64,[\w+/=]*", re.DOTALL)
+
+
+def read(
+    data: bytes,
+    source: str,
+    *,
+    doc_type: str | None = None,
+    options: ReaderOptions = DEFAULTS,
+) -> Read:
     """Read a Markdown file.
 
     Raises:
@@ -43,6 +60,17 @@ def read(data: bytes, source: str, *, doc_type: str | None = None) -> Read:
         metadata=described.metadata,
         warnings=warnings,
     )
+
+
+def passages(data: bytes, source: str) -> Iterator[str]:
+    """Yield the lines below the front matter, without comments and data URIs.
+
+    Raises:
+        ReadError: `data` is no text.
+    """
+    text = decode(data, source).text
+    body = text[frontmatter.split(text).body :]
+    yield from clean(_NOT_SHOWN.sub(" ", body)).split("\n")
 
 
 def _source(shown: str, parsed: Parsed) -> Source:
