@@ -166,9 +166,13 @@ class Block:
     span: Span | None = None
     content: Content | None = None
     """The block's parts: rows, items, lines, quoted blocks."""
-    pages: tuple[int, ...] = ()
-    """Where it stands, from 1, ascending; empty where the source has no pages."""
     boxes: tuple[Box, ...] = ()
+    """Where it stands; empty where the source has no pages."""
+
+    @property
+    def pages(self) -> tuple[int, ...]:
+        """The pages it stands on, ascending."""
+        return tuple(sorted({box.page for box in self.boxes}))
 
     @property
     def part_count(self) -> int:

@@ -44,7 +44,6 @@ def bullets(
     block_id: str,
     entries: Sequence[Entry],
     *,
-    pages: tuple[int, ...] = (),
     boxes: tuple[Box, ...] = (),
 ) -> Block:
     """Write a list; what stands below an item's first line is indented to it."""
@@ -54,7 +53,6 @@ def bullets(
         kind="list",
         text="\n".join(item.text for item in items),
         content=Items(items=items),
-        pages=pages,
         boxes=boxes,
     )
 
@@ -66,7 +64,6 @@ def quote(block_id: str, blocks: Sequence[Block]) -> Block:
         kind="quote",
         text="\n\n".join(block.text for block in blocks),
         content=Quote(blocks=tuple(blocks)),
-        pages=tuple(sorted({page for block in blocks for page in block.pages})),
         boxes=tuple(box for block in blocks for box in block.boxes),
     )
 
@@ -76,7 +73,6 @@ def code(
     text: str,
     *,
     language: str = "",
-    pages: tuple[int, ...] = (),
     boxes: tuple[Box, ...] = (),
 ) -> Block:
     """Write code between fences that are longer than any inside it."""
@@ -89,7 +85,6 @@ def code(
         kind="code",
         text="\n".join((opening, *lines, fence)),
         content=Code(lines=lines, opening=opening, closing=fence),
-        pages=pages,
         boxes=boxes,
     )
 
@@ -100,7 +95,6 @@ def table(
     *,
     header_rows: int,
     caption: str | None = None,
-    pages: tuple[int, ...] = (),
     boxes: tuple[Box, ...] = (),
 ) -> Block:
     """Write a table whose cells may span rows and columns (C4).
@@ -133,7 +127,6 @@ def table(
                 tuple(cell.text for cell in row) for row in head if len(head) > 1
             ),
         ),
-        pages=pages,
         boxes=boxes,
     )
 

@@ -80,7 +80,6 @@ class Outline:
         title: str,
         text: str,
         span: Span | None = None,
-        pages: tuple[int, ...] = (),
         boxes: tuple[Box, ...] = (),
     ) -> None:
         """Open a section below the nearest one of a smaller level.
@@ -103,7 +102,6 @@ class Outline:
                 kind="heading",
                 text=text,
                 span=span,
-                pages=pages,
                 boxes=boxes,
             )
         )
