@@ -208,8 +208,10 @@ class _Packer:
                 )
                 for number, piece in enumerate(pieces)
             ]
-            if room.rest <= SMALLEST_LAST_CHUNK or all(map(self._fits, units)):
+            if all(map(self._fits, units)):
                 return units
+            if room.rest <= SMALLEST_LAST_CHUNK:
+                return [part for unit in units for part in self._bounded(unit)]
             # Sums over words may be a little low: cut again with less room.
             room = room.less(1 + room.rest // 50)
 
@@ -232,6 +234,23 @@ class _Packer:
             span=piece.span,
             forced=piece.forced,
         )
+
+    def _bounded(self, unit: Unit) -> Iterator[Unit]:
+        """Cut a piece of which markers and repeats alone fill a chunk: C3 wins."""
+        limit = self.limit
+        parts = [unit]
+        while limit > 1 and not all(map(self._fits, parts)):
+            limit -= 1 + limit // 8
+            parts = [
+                replace(
+                    unit,
+                    text=stretch.text,
+                    joined=self.measure.joined(stretch.text),
+                    forced=True,
+                )
+                for stretch in split(unit.text, self.measure, limit=max(1, limit))
+            ]
+        yield from parts
 
     def _fits(self, unit: Unit) -> bool:
         if self.sums == "estimates":

@@ -50,8 +50,8 @@ class Room:
     """One that repeats nothing."""
 
     def less(self, tokens: int) -> Room:
-        """Give the room left beside text that every piece repeats."""
-        return replace(self, first=self.first - tokens, rest=max(1, self.rest - tokens))
+        """Give the room left beside text that every piece repeats, if any."""
+        return replace(self, first=self.first - tokens, rest=self.rest - tokens)
 
 
 def tiled(pieces: Iterable[Piece], parts: int) -> Iterator[Piece]:
@@ -72,7 +72,11 @@ def cut_text(
 ) -> Iterator[Piece]:
     """Cut running text at sentences and below."""
     stretches = split(
-        block.text, measure, limit=room.rest, first=room.first, language=language
+        block.text,
+        measure,
+        limit=max(1, room.rest),
+        first=room.first,
+        language=language,
     )
     for stretch in stretches:
         yield Piece(
@@ -108,7 +112,7 @@ def cut_lines(
 
     for start, end in _fill(_paragraphs(lines), sizes, inner):
         chosen = lines[start:end]
-        if end - start == 1 and sizes[start] > inner.rest:
+        if end - start == 1 and sizes[start] > inner.rest and chosen[0].strip():
             for stretch in _cut_line(chosen[0], measure, inner.rest):
                 at = stretch.span
                 span = (

@@ -85,6 +85,8 @@ def build(node: Node, around: _Around, block_id: str) -> Block | None:
         text = text.lstrip(" \t\n")
     if not text or text.isspace() or kind == "item" or kind == "rule":  # noqa: PLR1714 - mypy narrows only this form
         return None
+    if kind == "table" and len(around.lines(start, end)) < 2:
+        kind = "paragraph"  # a comment hid its first or last rows
     content = None
     if kind in _WITH_PARTS and not node.unseen:
         content = _content(node, around, text, (start, end), block_id)
