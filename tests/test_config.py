@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from situate.config import SECTIONS, keys, load, load_sizes
+from situate.config import SECTIONS, keys, load, load_cutting
 from situate.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -362,7 +362,7 @@ def test_variables_that_name_no_section_are_not_ours(tmp_path: Path) -> None:
 
 def test_a_flag_wins_over_the_environment() -> None:
     """The nearest word counts; what was not given does not."""
-    chunking, prefix = load_sizes(
+    cutting = load_cutting(
         {"max_tokens": 100, "min_tokens": None},
         environment={
             "SITUATE_CHUNKING_MAX_TOKENS": "200",
@@ -371,17 +371,15 @@ def test_a_flag_wins_over_the_environment() -> None:
         },
     )
 
-    assert (chunking.max_tokens, chunking.min_tokens, prefix.max_tokens) == (
-        100,
-        10,
-        20,
-    )
+    assert cutting.chunking.max_tokens == 100
+    assert cutting.chunking.min_tokens == 10
+    assert cutting.prefix.max_tokens == 20
 
 
 def test_a_flag_that_is_not_allowed_is_named() -> None:
     """The message names what was typed."""
     with pytest.raises(ConfigError, match=r"^--max-tokens: chunking.max_tokens is 5"):
-        load_sizes({"max_tokens": 5}, environment={})
+        load_cutting({"max_tokens": 5}, environment={})
 
 
 def test_several_configs_are_checked_before_any_is_used(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SCHEMA: Final = 1
 """Version of the manifest."""
 
-Granularity = Literal["leaves", "tree"]
+Granularity = Literal["leaves", "tree", "multi"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,16 +133,7 @@ def read_sizes(path: Path) -> tuple[Sizes, tuple[FileDigest, ...]]:
     Raises:
         RecordError: it cannot be read or is no manifest of this version.
     """
-    try:
-        with opened(path) as file:
-            manifest = Fields(from_line(file.read(), str(path)), str(path))
-    except OSError as error:
-        message = f"{path}: cannot be read: {error.strerror}"
-        raise RecordError(message) from error
-    schema = manifest.whole("schema")
-    if schema != SCHEMA:
-        message = f"{path}: schema is {schema}; this situate reads {SCHEMA}"
-        raise RecordError(message)
+    manifest = _opened(path)
     sizes = manifest.nested("sizes")
     files = [
         Fields(file, manifest.name("files")) for file in manifest.listed("files", dict)
@@ -168,3 +159,32 @@ def read_sizes(path: Path) -> tuple[Sizes, tuple[FileDigest, ...]]:
             for file in files
         ),
     )
+
+
+def read_notes(path: Path) -> tuple[Note, ...]:
+    """Read what a run said of single documents, those that failed last.
+
+    Raises:
+        RecordError: it cannot be read or is no manifest of this version.
+    """
+    manifest = _opened(path)
+    return tuple(
+        Note(doc_id=note.text("doc_id"), message=note.text("message"))
+        for key in ("warnings", "failed")
+        for value in manifest.listed(key, dict)
+        for note in (Fields(value, manifest.name(key)),)
+    )
+
+
+def _opened(path: Path) -> Fields:
+    try:
+        with opened(path) as file:
+            manifest = Fields(from_line(file.read(), str(path)), str(path))
+    except OSError as error:
+        message = f"{path}: cannot be read: {error.strerror}"
+        raise RecordError(message) from error
+    schema = manifest.whole("schema")
+    if schema != SCHEMA:
+        message = f"{path}: schema is {schema}; this situate reads {SCHEMA}"
+        raise RecordError(message)
+    return manifest

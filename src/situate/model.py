@@ -9,11 +9,12 @@ every machine.
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 JsonValue: TypeAlias = (
     "str | int | float | bool | None | list[JsonValue] | dict[str, JsonValue]"
@@ -45,6 +46,9 @@ TOP = "_top"
 
 DOCUMENT = "_doc"
 """Id of the root section, and of the document's chunk."""
+
+
+_PARAGRAPH = re.compile(r":p[0-9]+\Z")
 
 
 def digest(text: str) -> str:
@@ -297,6 +301,24 @@ class Chunk:
     def lexical_text(self) -> str:
         """What a lexical index gets: breadcrumb line, blank line, reading."""
         return _above(self.breadcrumb_line, self.reading)
+
+
+def is_paragraph(chunk_id: str) -> bool:
+    """Tell whether a record is one block of a leaf, as `multi` writes them (C9)."""
+    return _PARAGRAPH.search(chunk_id) is not None
+
+
+def leaf_ids(chunks: Sequence[Chunk]) -> frozenset[str]:
+    """Name the chunks that cover a document, embedded or not."""
+    divided = {
+        chunk.parent_chunk_id for chunk in chunks if is_paragraph(chunk.chunk_id)
+    }
+    return frozenset(
+        chunk.chunk_id
+        for chunk in chunks
+        if chunk.chunk_id in divided
+        or (chunk.embed and not is_paragraph(chunk.chunk_id))
+    )
 
 
 def walk(section: Section) -> Iterator[tuple[Section, tuple[Section, ...]]]:

@@ -69,4 +69,5 @@ def test_work_grows_with_the_text_alone(text: str, granularity: str) -> None:
         block.block_id for part, _ in walk(document.root) for block in part.blocks
     }
     assert all(leaf.text.strip() and leaf.token_count <= 128 for leaf in leaves)
-    assert tally.characters <= 4 * len(text)
+    readings = sum(len(leaf.reading) for leaf in leaves)
+    assert tally.characters <= 4 * len(text) + readings

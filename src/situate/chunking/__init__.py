@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from situate.model import Chunk, Document
     from situate.tokens import TokenCounter
 
-__all__ = ["Granularity", "Rules", "chunk"]
+__all__ = ["Embedded", "Granularity", "ReadingForm", "Rules", "chunk"]
 
-Granularity = Literal["leaves", "tree"]
+Granularity = Literal["leaves", "tree", "multi"]
+Embedded = Literal["leaf", "paragraph"]
+ReadingForm = Literal["reading", "text"]
 
 # Below that even a word with its fences or column does not fit.
 _LEAST = {
@@ -25,6 +27,8 @@ _LEAST = {
     "min_tokens": 0,
     "container_max_tokens": 16,
     "prefix_max_tokens": 0,
+    "reading_max_tokens": 16,
+    "heading_weight": 0,
 }
 
 
@@ -37,11 +41,20 @@ class Rules:
     min_tokens: int = 32
     """Neighbouring sections below this share a chunk; 0 keeps them apart."""
     granularity: Granularity = "leaves"
-    """`leaves` covers the document once; `tree` adds parents up to the document."""
+    """`leaves` covers the document once; `tree` adds parents up to the document,
+    `multi` parents and the blocks of every leaf."""
+    embed: Embedded = "leaf"
+    """Which level of `multi` is embedded; a leaf of one block is so itself."""
     container_max_tokens: int | None = None
     """Longest `text` of a parent; None is four times `max_tokens`."""
     prefix_max_tokens: int = 96
     """Longest breadcrumb line."""
+    reading: ReadingForm = "reading"
+    """What is indexed: a text's reading, or the text as it is (C13)."""
+    reading_max_tokens: int | None = None
+    """Longest reading of a chunk with a table; None is 2.5 times `max_tokens`."""
+    heading_weight: int = 0
+    """How often a reading repeats its section's heading at its start."""
 
     def __post_init__(self) -> None:
         """Refuse sizes that nothing can be cut to.
@@ -49,14 +62,27 @@ class Rules:
         Raises:
             ConfigError: a size or the granularity cannot be used.
         """
-        if self.granularity not in get_args(Granularity):
-            message = f"granularity is {self.granularity!r}, not leaves or tree"
-            raise ConfigError(message)
+        for name, known in (
+            ("granularity", get_args(Granularity)),
+            ("embed", get_args(Embedded)),
+            ("reading", get_args(ReadingForm)),
+        ):
+            if getattr(self, name) not in known:
+                choices = " or ".join(known)
+                message = f"{name} is {getattr(self, name)!r}, not {choices}"
+                raise ConfigError(message)
         for name, least in _LEAST.items():
             value = getattr(self, name)
             if value is not None and value < least:
                 message = f"{name} is {value!r}, at least {least} is needed"
                 raise ConfigError(message)
+
+    @property
+    def reading_limit(self) -> int | None:
+        """The bound of readings; None where texts are indexed as they are."""
+        if self.reading == "text":
+            return None
+        return self.reading_max_tokens or self.max_tokens * 5 // 2
 
 
 def chunk(
@@ -78,8 +104,8 @@ def chunk(
     from situate.chunking.packing import pack
     from situate.chunking.places import lay_out
 
-    measure = Measure(counter)
     limit = rules.max_tokens
+    measure = Measure(counter, reading_limit=rules.reading_limit)
     places = lay_out(document, measure, max_tokens=limit)
     packed = [
         Packed(
@@ -106,6 +132,8 @@ def chunk(
         max_tokens=limit,
         prefix_max_tokens=rules.prefix_max_tokens,
         container_max_tokens=rules.container_max_tokens or 4 * limit,
+        heading_weight=rules.heading_weight,
+        paragraphs=rules.embed if rules.granularity == "multi" else None,
     )
     if not packed:
         return ()

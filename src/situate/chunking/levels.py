@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from situate.chunking.breadcrumbs import breadcrumb_line, crumb
 from situate.chunking.measure import GAP
 from situate.chunking.packing import Unit, tokens_of
 from situate.chunking.places import Place, document_title
+from situate.chunking.reading import block_reading, laid_out, prose
 from situate.chunking.sentences import LONGEST_TOKEN, split
-from situate.model import Chunk, Enrichment
+from situate.model import Chunk, Enrichment, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,6 +47,8 @@ class _Name:
     """The section whose headings stand above it: its own, or that of a run."""
     section_ids: tuple[str, ...] | None = None
     embed: bool = True
+    contains: bool = False
+    """True for a record above several leaves."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -58,8 +62,13 @@ class Builder:
     max_tokens: int
     prefix_max_tokens: int
     container_max_tokens: int
+    heading_weight: int
+    paragraphs: Literal["leaf", "paragraph"] | None
+    """Whether leaves are written block by block, too, and which is embedded."""
     title: str | None = field(init=False)
     written: int = field(default=0, init=False)
+    numbers: Counter[str] = field(default_factory=Counter, init=False)
+    """Paragraphs written of every section."""
     lines: dict[tuple[str | None, int], str] = field(default_factory=dict, init=False)
     titled: dict[int, Metadata] = field(default_factory=dict, init=False)
 
@@ -128,6 +137,7 @@ class Builder:
         section_id = self.places[portion.place].section.section_id
         alone = len(packed.chunks) == 1
         for number, units in enumerate(packed.chunks):
+            paragraphs = _paragraphs(units) if self.paragraphs else []
             name = _Name(
                 local=section_id if alone else f"{section_id}:{number}",
                 parent=parent,
@@ -135,9 +145,24 @@ class Builder:
                 place=portion.place,
                 above=portion.above,
                 section_ids=portion.section_ids,
+                embed=not paragraphs or self.paragraphs == "leaf",
             )
-            text = GAP.join(unit.text for unit in units)
-            yield self._chunk(name, units, text, tokens_of(units, self.measure))
+            yield self._leaf(name, units)
+            for paragraph in paragraphs:
+                local = f"{section_id}:p{self.numbers[section_id]}"
+                self.numbers[section_id] += 1
+                below = replace(
+                    name,
+                    local=local,
+                    parent=self._id(name.local),
+                    level="block",
+                    embed=not name.embed,
+                )
+                yield self._leaf(below, paragraph)
+
+    def _leaf(self, name: _Name, units: Sequence[Unit]) -> Chunk:
+        text = GAP.join(unit.text for unit in units)
+        return self._chunk(name, units, text, tokens_of(units, self.measure))
 
     def _container(self, index: int, parent: str | None) -> Chunk:
         place = self.places[index]
@@ -151,6 +176,7 @@ class Builder:
             place=index,
             above=index,
             embed=False,
+            contains=True,
         )
         return self._chunk(name, units, *self._container_text(index, units))
 
@@ -223,6 +249,7 @@ class Builder:
         self, name: _Name, units: Sequence[Unit], text: str, tokens: int
     ) -> Chunk:
         place = self.places[name.place]
+        reading = self._reading(name, units, text)
         ordinal = self.written
         self.written += 1
         return Chunk(
@@ -232,7 +259,7 @@ class Builder:
             parent_chunk_id=name.parent,
             level=name.level,
             text=text,
-            reading=text,
+            reading=reading or text,
             breadcrumb_line=self._line(place.metadata.doc_type, name.above),
             block_ids=tuple(unit.block.block_id for unit in units),
             parts={
@@ -251,10 +278,32 @@ class Builder:
             ordinal=ordinal,
             token_count=tokens,
             embed=name.embed,
-            embed_form="text",
+            embed_form="reading" if reading else "text",
             forced_split=any(unit.forced for unit in units),
             enrichment=Enrichment(),
         )
+
+    def _reading(self, name: _Name, units: Sequence[Unit], text: str) -> str:
+        """Read a chunk; empty where its text is what is indexed.
+
+        That is so where it is asked for, where nothing but marks would be left
+        out, and where a reading would be beyond the bound.
+        """
+        limit = self.measure.reading_limit
+        if limit is None:
+            return ""
+        if name.contains:
+            return laid_out(text)
+        heading = prose(self.places[name.place].section.title)
+        repeats = [heading] * self.heading_weight if heading else []
+        said = [*repeats, *(unit_reading(unit, self.measure) for unit in units)]
+        reading = "\n".join(each for each in said if each)
+        tight = limit < self.max_tokens + self.max_tokens // 8
+        grows = tight or repeats or any(unit.excess for unit in units)
+        # No tokenizer makes more tokens than bytes.
+        if grows and len(reading.encode("utf-8", "surrogatepass")) > limit:
+            return reading if self.measure.count(reading) <= limit else ""
+        return reading
 
     def _metadata(self, metadata: Metadata) -> Metadata:
         """Give the metadata of a section, with the title the document goes by."""
@@ -297,3 +346,31 @@ def _opening(units: Sequence[Unit]) -> Unit:
     """Give a document's first paragraph, else its first block."""
     paragraphs = (unit for unit in units if unit.block.kind == "paragraph")
     return next(paragraphs, units[0])
+
+
+def _paragraphs(units: Sequence[Unit]) -> list[list[Unit]]:
+    """Give the blocks of a leaf one by one, each heading with what follows it.
+
+    Nothing where there would be only one, which the leaf is already.
+    """
+    found: list[list[Unit]] = []
+    headings: list[Unit] = []
+    for unit in units:
+        headings.append(unit)
+        if unit.block.kind != "heading":
+            found.append(headings)
+            headings = []
+    if found:
+        found[-1].extend(headings)
+    return found if len(found) > 1 else []
+
+
+def unit_reading(unit: Unit, measure: Measure) -> str:
+    """Read a block or a piece of one, with what it repeats."""
+    block, table = unit.block, unit.block.content
+    if isinstance(table, Table) and not unit.forced:
+        own = measure.table(block, table).text(unit.parts or (0, block.part_count))
+    else:
+        own = block_reading(block, unit.body)
+    said = [*map(prose, unit.before), own, *map(prose, unit.after)]
+    return "\n".join(each for each in said if each)

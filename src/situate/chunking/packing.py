@@ -26,6 +26,7 @@ from situate.chunking.pieces import (
     cut_lines,
     cut_rows,
     cut_text,
+    head_of,
     tiled,
 )
 from situate.chunking.sentences import shorten, split
@@ -60,6 +61,18 @@ class Unit:
     forced: bool = False
     introduces: bool = False
     """True when it must not be the last of a chunk."""
+    before: tuple[str, ...] = ()
+    """What the text repeats above the block's own: a lead-in, a caption."""
+    after: tuple[str, ...] = ()
+    excess: int = 0
+    """Tokens that its reading has above those of its text, about."""
+
+    @property
+    def body(self) -> str:
+        """The text without what it repeats."""
+        start = sum(len(text) + len(GAP) for text in self.before)
+        end = sum(len(text) + len(GAP) for text in self.after)
+        return self.text[start : len(self.text) - end]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,11 +90,13 @@ class _Group:
 
 def unit_of(block: Block, measure: Measure) -> Unit:
     """Measure a whole block."""
+    joined = measure.joined(block.text)
     return Unit(
         block=block,
         text=block.text,
-        joined=measure.joined(block.text),
+        joined=joined,
         span=block.span,
+        excess=measure.excess(block, joined),
     )
 
 
@@ -124,15 +139,21 @@ class _Packer:
     chunks: list[list[Unit]] = field(default_factory=list)
     open: list[Unit] = field(default_factory=list)
     used: int = 0
+    excess: int = 0
+    """Tokens of the open chunk's reading above those of its text."""
 
     def add(self, group: _Group) -> None:
         """Put a group into the open chunk, a new one, or cut its block."""
         *others, last = group.units
         beside = sum(unit.joined for unit in others)
+        excess = group.unit.excess
         fits = self.measure.fits(last.text, last.joined, self.limit - beside)
-        if fits:
+        if fits and self._readable(beside + last.joined + excess):
             room = self.limit - self.used - beside
-            if not self.measure.fits(last.text, last.joined, room):
+            read = self.used + self.excess + beside + last.joined + excess
+            if not self.measure.fits(
+                last.text, last.joined, room
+            ) or not self._readable(read):
                 self.close()
             for unit in group.units:
                 self.place(unit)
@@ -143,6 +164,7 @@ class _Packer:
         """Add a unit to the open chunk, which has room for it."""
         self.open.append(unit)
         self.used += unit.joined
+        self.excess += unit.excess
 
     def close(self) -> None:
         """End the open chunk; where sums misled, its last units go to the next."""
@@ -154,6 +176,7 @@ class _Packer:
             self.chunks.append(self.open)
         self.open = left
         self.used = sum(unit.joined for unit in left)
+        self.excess = sum(unit.excess for unit in left)
 
     def finish(self) -> list[list[Unit]]:
         """Close the last chunk and give them all."""
@@ -161,6 +184,11 @@ class _Packer:
             self.close()
         self._fill_last()
         return self.chunks
+
+    def _readable(self, tokens: int) -> bool:
+        """Tell whether a chunk whose reading has so many tokens can be indexed."""
+        limit = self.measure.reading_limit
+        return limit is None or tokens <= limit
 
     def _over(self) -> bool:
         return tokens_of(self.open, self.measure) > self.limit
@@ -233,6 +261,11 @@ class _Packer:
             parts=piece.parts,
             span=piece.span,
             forced=piece.forced,
+            before=tuple(before),
+            after=tuple(after),
+            excess=0
+            if piece.forced
+            else self.measure.excess(block, joined, piece.parts),
         )
 
     def _bounded(self, unit: Unit) -> Iterator[Unit]:
@@ -247,6 +280,8 @@ class _Packer:
                     text=stretch.text,
                     joined=self.measure.joined(stretch.text),
                     forced=True,
+                    before=(),
+                    after=(),
                 )
                 for stretch in split(unit.text, self.measure, limit=max(1, limit))
             ]
@@ -295,7 +330,7 @@ def _cut(
     """Cut a block at its parts, and below only where a part alone is too big."""
     match block.content:
         case Table():
-            yield from cut_rows(block.content, measure, room)
+            yield from cut_rows(block, block.content, measure, room)
         case Items():
             yield from _cut_items(block.content, measure, room, language)
         case Code() if any(line.strip() for line in block.content.lines):
@@ -378,8 +413,7 @@ def _pack_inside(
 def _header_tokens(block: Block, measure: Measure) -> int:
     if not isinstance(block.content, Table):
         return 0
-    lines = [row.text for row in block.content.header]
-    return measure.count("\n".join([*lines, block.content.delimiter]) + "\n")
+    return measure.count(head_of(block.content) + "\n")
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,13 +164,23 @@ def _within(opening: str, closing: str, measure: Measure, limit: int) -> bool:
     return measure.count(opening[:most] + closing[:most]) <= limit
 
 
-def cut_rows(table: Table, measure: Measure, room: Room) -> Iterator[Piece]:
-    """Cut a table between rows; the header stands in every piece (C4).
+def head_of(table: Table) -> str:
+    """Give what stands above the rows of every piece: caption, header, delimiter."""
+    lines = [row.text for row in table.header]
+    if table.delimiter:
+        lines.append(table.delimiter)
+    return "\n".join([table.caption, "", *lines] if table.caption else lines)
 
-    A row that does not fit beside the header becomes `column: value` lines.
+
+def cut_rows(
+    block: Block, table: Table, measure: Measure, room: Room
+) -> Iterator[Piece]:
+    """Cut a table between rows; caption and header stand in every piece (C4).
+
+    A row that does not fit beside the header becomes `column: value` lines. Where
+    readings are bounded, as many rows share a piece as fit read, too (C13).
     """
-    header = [row.text for row in table.header]
-    head = "\n".join([*header, table.delimiter] if table.delimiter else header)
+    head = head_of(table)
     cost = measure.count(head + "\n") if head else 0
     beside = room.less(cost)
     sizes = [measure.count(row.text + "\n") for row in table.rows]
@@ -179,8 +189,9 @@ def cut_rows(table: Table, measure: Measure, room: Room) -> Iterator[Piece]:
         rows = range(len(table.rows))
         yield from _records(rows, table, measure, room.rest, name_columns=True)
         return
-    for start, end in _fill([(i, i + 1) for i in range(len(sizes))], sizes, beside):
-        if end - start == 1 and sizes[start] > beside.rest:
+    weights = _weights(block, table, measure, sizes, room.whole)
+    for start, end in _fill([(i, i + 1) for i in range(len(sizes))], weights, beside):
+        if end - start == 1 and weights[start] > beside.rest:
             one = range(start, end)
             yield from _records(one, table, measure, room.rest, name_columns=False)
             continue
@@ -249,6 +260,27 @@ def _fill(
         used += size
     if end > start:
         yield start, end
+
+
+def _weights(
+    block: Block, table: Table, measure: Measure, sizes: list[int], whole: int
+) -> list[int]:
+    """Weigh rows by their text or their reading, whichever fills its bound sooner."""
+    if measure.reading_limit is None:
+        return sizes
+    reading = measure.table(block, table)
+    most = max(1, measure.reading_limit - measure.word(reading.above + "\n"))
+    weights = []
+    for index, size in enumerate(sizes):
+        heavy = 0
+        # A token has at least a byte: short rows need no count.
+        if (
+            len(reading.row(index).encode("utf-8", "surrogatepass")) * whole
+            > size * most
+        ):
+            heavy = -(-measure.row(reading, index) * whole // most)
+        weights.append(max(size, heavy))
+    return weights
 
 
 def _records(

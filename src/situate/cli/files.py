@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 from pathlib import Path
@@ -14,6 +15,10 @@ from situate.cli.corpora import Json  # noqa: TC001 - typer reads annotations
 
 if TYPE_CHECKING:
     from situate.check import Report
+    from situate.check.coverage import Coverage
+
+_SHOWN = 10
+"""Passages that are shown; `--json` gives a thousand."""
 
 _IN_MEMORY = 16 * 1024 * 1024
 """Bytes of chunks that wait in memory until all files are read."""
@@ -41,7 +46,9 @@ def chunk(
     granularity: Annotated[
         str | None,
         typer.Option(
-            metavar="G", help="leaves, or tree for their parents as well. [leaves]"
+            metavar="G",
+            help="leaves; tree for their parents, multi for their blocks as well. "
+            "[leaves]",
         ),
     ] = None,
     blocks: Annotated[
@@ -54,7 +61,7 @@ def chunk(
     Nobody is asked anything. Nothing is written unless every file can be read.
     Exit codes: 0 done; 2 a file or an option cannot be used.
     """
-    from situate.config import load_sizes
+    from situate.config import load_cutting
     from situate.pipeline.single import chunk_files
 
     flags = {
@@ -63,11 +70,11 @@ def chunk(
         "granularity": granularity,
     }
     with console.errors(), _waiting() as chunks:
-        sizes = load_sizes(flags, environment=os.environ)
+        cutting = load_cutting(flags, environment=os.environ)
         with console.Terminal() as terminal:
             chunk_files(
                 paths,
-                sizes,
+                cutting,
                 chunks=chunks,
                 blocks=blocks,
                 watcher=terminal,
@@ -104,8 +111,11 @@ def check(
 ) -> None:
     """Name every rule of the contract that a chunks file breaks.
 
-    Each line holds the rule, the chunk and what is wrong. Exit codes: 0 all
-    rules hold; 1 one is broken; 2 a file cannot be read.
+    Each line holds the rule, the chunk and what is wrong. With --source, lines
+    about it follow: the share of its letters and digits that are in a chunk's
+    text, its headings that are in a text or a breadcrumb, and the passages with
+    words that are in no chunk, which break no rule. Exit codes: 0 all rules
+    hold; 1 one is broken; 2 a file cannot be read.
     """
     from situate import check as checking
 
@@ -117,8 +127,32 @@ def check(
         console.as_json(report)
     else:
         for finding in report.findings:
-            console.text(f"{finding.rule} {finding.subject}: {finding.message}")
+            console.line(f"{finding.rule} {finding.subject}: {finding.message}")
+        if report.coverage is not None:
+            _tell(str(source), report.coverage)
     _conclude(report)
+
+
+def _tell(source: str, coverage: Coverage) -> None:
+    """Say how much of a source reached a leaf, and what did not."""
+    from situate.cli.figures import many
+
+    # Never rounded up: what is lost shows, however little it is.
+    percent = math.floor(coverage.share * 10_000) / 100
+    console.line(
+        f"{source}: {percent:.2f} % of {many(coverage.characters, 'character')} "
+        f"reached a leaf; {coverage.headings_found:,} of "
+        f"{many(coverage.headings, 'heading')}; "
+        f"{many(coverage.unplaced, 'passage')} not placed"
+    )
+    for unplaced in coverage.passages[:_SHOWN]:
+        console.line(
+            f"{source}: not placed: {unplaced.missing!r} of {unplaced.passage!r}"
+        )
+    if coverage.unplaced > _SHOWN:
+        console.say(f"{coverage.unplaced - _SHOWN:,} more are not shown")
+    for warning in coverage.warnings:
+        console.say(f"{source}: {warning}")
 
 
 def _conclude(report: Report) -> None:

@@ -8,13 +8,17 @@ from situate.config.keys import (
     ChunkingConfig,
     Config,
     CorpusConfig,
+    CuttingConfig,
     EmbedderConfig,
     EnrichmentConfig,
+    LimitsConfig,
+    MetadataConfig,
     OutputConfig,
     PrefixConfig,
+    ReaderConfig,
     ReadingConfig,
 )
-from situate.config.load import SECTIONS, load, load_sizes
+from situate.config.load import SECTIONS, load, load_cutting
 
 __all__ = [
     "SECTIONS",
@@ -22,11 +26,15 @@ __all__ = [
     "ChunkingConfig",
     "Config",
     "CorpusConfig",
+    "CuttingConfig",
     "EmbedderConfig",
     "EnrichmentConfig",
+    "LimitsConfig",
+    "MetadataConfig",
     "OutputConfig",
     "PrefixConfig",
+    "ReaderConfig",
     "ReadingConfig",
     "load",
-    "load_sizes",
+    "load_cutting",
 ]

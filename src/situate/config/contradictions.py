@@ -7,21 +7,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from situate.config.keys import JOINS
 from situate.files import identity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from situate.config.keys import ChunkingConfig, Config, EnrichmentConfig
-
-# A line break before the statement and a blank line before the text; either can
-# cost one token.
-_JOINS = 2
+    from situate.config.keys import (
+        ChunkingConfig,
+        Config,
+        EnrichmentConfig,
+        ReadingConfig,
+    )
 
 
 def contradictions(config: Config) -> Iterator[str]:
     """Yield what in one config contradicts itself, one sentence each."""
     yield from size_contradictions(config.chunking)
+    yield from reading_contradictions(config.reading)
     yield from _window(config)
     yield from _enrichment(config.enrichment)
     path = config.output.path
@@ -36,10 +39,24 @@ def size_contradictions(chunking: ChunkingConfig) -> Iterator[str]:
             f"chunking.min_tokens is {chunking.min_tokens}, above "
             f"chunking.max_tokens, which is {chunking.max_tokens}; lower the first"
         )
+    if chunking.granularity != "multi" and chunking.embed == "paragraph":
+        yield (
+            "chunking.embed is 'paragraph', of which there are none with "
+            f"chunking.granularity {chunking.granularity!r}; say 'multi' or remove it"
+        )
     if chunking.granularity == "leaves" and chunking.container_max_tokens is not None:
         yield (
             "chunking.container_max_tokens has no effect with "
             "chunking.granularity 'leaves'; remove it or say 'tree'"
+        )
+
+
+def reading_contradictions(reading: ReadingConfig) -> Iterator[str]:
+    """Yield what in the form of readings contradicts itself."""
+    if reading.form == "text" and reading.heading_weight:
+        yield (
+            "reading.heading_weight has no effect with reading.form 'text'; "
+            "remove it or say 'reading'"
         )
 
 
@@ -71,12 +88,12 @@ def _window(config: Config) -> Iterator[str]:
         config.prefix.max_tokens,
         config.enrichment.statement_max_tokens,
     )
-    most = sum(parts) + _JOINS
+    most = sum(parts) + JOINS
     if window is not None and most > window:
         yield (
             f"embedder.window is {window}, but an embed text may take {most} tokens: "
             f"chunking.max_tokens {parts[0]}, prefix.max_tokens {parts[1]}, "
-            f"enrichment.statement_max_tokens {parts[2]}, {_JOINS} to join them; "
+            f"enrichment.statement_max_tokens {parts[2]}, {JOINS} to join them; "
             "lower one of these"
         )
 

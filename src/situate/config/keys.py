@@ -24,6 +24,10 @@ _TEXT = r"^[^\p{Cc}\p{Zl}\p{Zp}]*[^\s\p{Cc}][^\p{Cc}\p{Zl}\p{Zp}]*$"
 # one emoji takes a dozen tokens: in smaller chunks nearly everything would be cut
 # inside. The other end only keeps sums within reason.
 _LEAST_CHUNK, _MOST_TOKENS = 32, 1_000_000
+_MOST_BYTES = 2**40
+
+JOINS = 2
+"""Tokens of the line break before a statement and the blank line before a text."""
 
 
 def _whole(least: int, most: int = _MOST_TOKENS) -> object:
@@ -108,10 +112,12 @@ class ChunkingConfig:
     """Most tokens of a chunk's `text`."""
     min_tokens: Annotated[int, _whole(0)] = 32
     """Sections of fewer tokens share a chunk with their neighbours."""
-    granularity: Literal["leaves", "tree"] = "leaves"
-    """`leaves`: the cover alone; `tree`: with their parents."""
+    granularity: Literal["leaves", "tree", "multi"] = "leaves"
+    """`leaves`: the cover alone; `tree`: with parents; `multi`: and every block."""
     container_max_tokens: Annotated[int | None, _whole(_LEAST_CHUNK)] = None
-    """Most tokens of a parent's `text` in `tree`; four times `max_tokens` if unset."""
+    """Most tokens of a parent's `text`; four times `max_tokens` if unset."""
+    embed: Literal["leaf", "paragraph"] = "leaf"
+    """Which level of `multi` is embedded; a leaf of one block is in both."""
     tokenizer: Annotated[str, _line()] = "cl100k_base"
     """The tiktoken encoding that counts; only `cl100k_base` needs no download."""
 
@@ -132,8 +138,10 @@ class ReadingConfig:
 
     __pydantic_config__ = _CLOSED
 
-    form: Literal["text"] = "text"
-    """`text`: the chunk's text as it is."""
+    form: Literal["reading", "text"] = "reading"
+    """`reading`: without layout marks, tables cell by cell; `text`: as it is."""
+    heading_weight: Annotated[int, _whole(0, 10)] = 0
+    """How often a reading repeats its section's heading at its start."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,12 +252,88 @@ class OutputConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LimitsConfig:
+    """Where a file stops being a document; what goes beyond is refused."""
+
+    __pydantic_config__ = _CLOSED
+
+    max_bytes: Annotated[int, _whole(1, _MOST_BYTES)] = 64 * 1024 * 1024
+    """Bytes of a file."""
+    max_members: Annotated[int, _whole(1)] = 2_000
+    """Files in an archive, such as a Word or EPUB file is."""
+    max_unpacked_bytes: Annotated[int, _whole(1, _MOST_BYTES)] = 200 * 1024 * 1024
+    """Bytes of an archive's files together."""
+    max_ratio: Annotated[int, _whole(1)] = 100
+    """How many times smaller a file of an archive may be packed."""
+    max_elements: Annotated[int, _whole(1, 10**9)] = 1_000_000
+    """Elements of a markup or JSON tree."""
+    max_pages: Annotated[int, _whole(1)] = 10_000
+    """Pages of a PDF."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReaderConfig:
+    """How files are read."""
+
+    __pydantic_config__ = _CLOSED
+
+    tracked_changes: Literal["accept", "original", "refuse"] = "accept"
+    """Word's tracked changes: as if accepted, as if rejected, or an error."""
+    legal_numbering: Annotated[
+        bool | None, Field(strict=True, description="true or false")
+    ] = None
+    """Whether numbered clauses become sections; if unset, in plain text only."""
+    limits: Annotated[
+        LimitsConfig,
+        Field(description="a table of " + ", ".join(LimitsConfig.__annotations__)),
+    ] = LimitsConfig()
+    """Where a file stops being a document, a table of its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetadataConfig:
+    """What travels of what documents say about themselves."""
+
+    __pydantic_config__ = _CLOSED
+
+    keep: Annotated[
+        tuple[Annotated[str, _line()], ...] | None,
+        Field(description="a list of names"),
+    ] = None
+    """Keys that travel under `custom`; if unset, all of front matter's and none of
+    a file's properties."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CuttingConfig:
+    """All that decides how a file is read and cut."""
+
+    metadata: MetadataConfig
+    reader: ReaderConfig
+    chunking: ChunkingConfig
+    prefix: PrefixConfig
+    reading: ReadingConfig
+    embedder: EmbedderConfig
+    statement_max_tokens: int
+
+    @property
+    def reading_max_tokens(self) -> int | None:
+        """What the embedder's window leaves for a reading; None without a window."""
+        if self.embedder.window is None:
+            return None
+        beside = self.prefix.max_tokens + self.statement_max_tokens + JOINS
+        return self.embedder.window - beside
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
     """Everything one corpus needs, with paths resolved."""
 
     path: Path
     """The file it came from; globs are relative to its folder."""
     corpus: CorpusConfig
+    metadata: MetadataConfig
+    reader: ReaderConfig
     chunking: ChunkingConfig
     prefix: PrefixConfig
     reading: ReadingConfig
@@ -257,6 +341,19 @@ class Config:
     enrichment: EnrichmentConfig
     cache: CacheConfig
     output: OutputConfig
+
+    @property
+    def cutting(self) -> CuttingConfig:
+        """What of it decides how files are read and cut."""
+        return CuttingConfig(
+            metadata=self.metadata,
+            reader=self.reader,
+            chunking=self.chunking,
+            prefix=self.prefix,
+            reading=self.reading,
+            embedder=self.embedder,
+            statement_max_tokens=self.enrichment.statement_max_tokens,
+        )
 
     @property
     def hash(self) -> str:
@@ -270,7 +367,10 @@ class Config:
             ],
             "chunking": asdict(self.chunking),
             "prefix": asdict(self.prefix),
+            "metadata": asdict(self.metadata),
+            "reader": asdict(self.reader),
             "reading": asdict(self.reading),
+            "reading_max_tokens": self.cutting.reading_max_tokens,
             "enrichment": {
                 "provider": asked.provider,
                 "model": asked.model,

@@ -31,7 +31,12 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from situate.config import keys
-from situate.config.contradictions import clashes, contradictions, size_contradictions
+from situate.config.contradictions import (
+    clashes,
+    contradictions,
+    reading_contradictions,
+    size_contradictions,
+)
 from situate.errors import ConfigError
 from situate.files import opened, resolved
 
@@ -43,6 +48,8 @@ Section = TypeVar("Section")
 SECTIONS: Mapping[str, type] = MappingProxyType(
     {
         "corpus": keys.CorpusConfig,
+        "metadata": keys.MetadataConfig,
+        "reader": keys.ReaderConfig,
         "chunking": keys.ChunkingConfig,
         "prefix": keys.PrefixConfig,
         "reading": keys.ReadingConfig,
@@ -53,6 +60,12 @@ SECTIONS: Mapping[str, type] = MappingProxyType(
     }
 )
 """The sections of a config and the values each becomes, in the file's order."""
+
+_CUTTING = (
+    *("metadata", "reader", "chunking", "prefix", "reading", "embedder"),
+    "enrichment",
+)
+"""The sections that say how files are read and cut."""
 
 _VARIABLE = re.compile(rf"SITUATE_({'|'.join(SECTIONS).upper()})_(\w+)")
 _SECRET = re.compile(
@@ -104,10 +117,10 @@ def load(
     return tuple(configs)
 
 
-def load_sizes(
+def load_cutting(
     flags: Mapping[str, object], *, environment: Mapping[str, str]
-) -> tuple[keys.ChunkingConfig, keys.PrefixConfig]:
-    """Read what `chunk` needs, which has flags and no file.
+) -> keys.CuttingConfig:
+    """Read what commands need that work on files and have no config.
 
     `flags` holds keys of section `chunking`; None means that it was not given.
 
@@ -121,12 +134,18 @@ def load_sizes(
         if value is not None
     }
     found = _layered(found, {"chunking": given})
-    chunking = _section(keys.ChunkingConfig, "chunking", found, problems)
-    prefix = _section(keys.PrefixConfig, "prefix", found, problems)
-    problems.extend(size_contradictions(chunking) if chunking else ())
-    if problems or chunking is None or prefix is None:
+    sections: dict[str, Any] = {
+        name: _section(SECTIONS[name], name, found, problems) for name in _CUTTING
+    }
+    if None not in sections.values():
+        problems.extend(size_contradictions(sections["chunking"]))
+        problems.extend(reading_contradictions(sections["reading"]))
+    if problems:
         raise ConfigError("\n".join(problems))
-    return chunking, prefix
+    asked = sections.pop("enrichment")
+    return keys.CuttingConfig(
+        **sections, statement_max_tokens=asked.statement_max_tokens
+    )
 
 
 def _report(name: str, problems: Sequence[str]) -> str:

@@ -29,7 +29,7 @@ from situate.errors import (
     RequestRejected,
     TransientError,
 )
-from situate.model import Enrichment
+from situate.model import Enrichment, is_paragraph, leaf_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -179,7 +179,7 @@ class Session:
         if self._wire.fatal is not None:
             raise self._wire.fatal
         self._tally(document.doc_id, (merged[r.index] for r in planned.requests))
-        return tuple(merged)
+        return passed_on(merged)
 
     @property
     def summary(self) -> Summary:
@@ -378,8 +378,24 @@ def skipped(
     outcome = Enrichment(
         status="skipped", reason=reason, prompt=prompt.reference, view=settings.view
     )
+    chunks = list(chunks)
+    leaves = leaf_ids(chunks)
+    return passed_on(
+        [
+            replace(chunk, enrichment=outcome) if chunk.chunk_id in leaves else chunk
+            for chunk in chunks
+        ]
+    )
+
+
+def passed_on(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
+    """Give the single blocks of every leaf what became of it (C9)."""
+    outcomes = {chunk.chunk_id: chunk.enrichment for chunk in chunks}
     return tuple(
-        replace(chunk, enrichment=outcome) if chunk.embed else chunk for chunk in chunks
+        replace(chunk, enrichment=outcomes[chunk.parent_chunk_id])
+        if chunk.parent_chunk_id is not None and is_paragraph(chunk.chunk_id)
+        else chunk
+        for chunk in chunks
     )
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from situate import pricing
 from situate.enrichment.exchange import Parameters, Rendered
-from situate.model import digest, walk
+from situate.model import digest, leaf_ids, walk
 from situate.usage import Usage
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def plan(  # noqa: PLR0913 - each is one thing a request is made of
 ) -> DocumentPlan:
     """Give the requests for the leaves among `chunks`, in their order.
 
-    Containers and records that are not embedded are not asked about.
+    Containers and single blocks are not asked about.
     """
     text = document_text(document)
     # The chunks know the title of a document that names none: its only heading.
@@ -159,7 +159,10 @@ def plan(  # noqa: PLR0913 - each is one thing a request is made of
     doc_type = document.metadata.doc_type or ""
     shown = prompt.render_document(text, title=title, doc_type=doc_type)
     parameters = parameters_for(settings)
-    wanted = [(index, chunk) for index, chunk in enumerate(chunks) if chunk.embed]
+    leaves = leaf_ids(chunks)
+    wanted = [
+        (index, chunk) for index, chunk in enumerate(chunks) if chunk.chunk_id in leaves
+    ]
     # Leaves tile the document, so their counts are the document's.
     shared_tokens = (
         _FRAMING_TOKENS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from situate import readers
@@ -10,17 +10,16 @@ from situate.chunking import Rules, chunk
 from situate.corpus import same_id
 from situate.errors import ReadError
 from situate.files import opened
-from situate.readers.options import DEFAULTS
+from situate.readers.options import DEFAULTS, Limits, ReaderOptions
 from situate.tokens import load_counter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from situate.config import ChunkingConfig, Config, PrefixConfig
+    from situate.config import Config, CuttingConfig
     from situate.corpus import Source
     from situate.model import Chunk, Document
-    from situate.readers import ReaderOptions
     from situate.tokens import TokenCounter
 
 
@@ -42,14 +41,29 @@ class Failed:
     reason: str
 
 
-def rules_of(chunking: ChunkingConfig, prefix: PrefixConfig) -> Rules:
+def rules_of(cutting: CuttingConfig) -> Rules:
     """Give what the chunker takes from a config."""
+    chunking = cutting.chunking
     return Rules(
         max_tokens=chunking.max_tokens,
         min_tokens=chunking.min_tokens,
         granularity=chunking.granularity,
+        embed=chunking.embed,
         container_max_tokens=chunking.container_max_tokens,
-        prefix_max_tokens=prefix.max_tokens,
+        prefix_max_tokens=cutting.prefix.max_tokens,
+        reading=cutting.reading.form,
+        reading_max_tokens=cutting.reading_max_tokens,
+        heading_weight=cutting.reading.heading_weight,
+    )
+
+
+def options_of(cutting: CuttingConfig) -> ReaderOptions:
+    """Give what readers take from a config."""
+    return ReaderOptions(
+        tracked_changes=cutting.reader.tracked_changes,
+        legal_numbering=cutting.reader.legal_numbering,
+        keep=cutting.metadata.keep or (),
+        limits=Limits(**asdict(cutting.reader.limits)),
     )
 
 
@@ -62,6 +76,8 @@ class Preparer:
     corpus: str | None = None
     doc_type: str | None = None
     options: ReaderOptions = DEFAULTS
+    keep: tuple[str, ...] | None = None
+    """Keys that travel under `custom`; None: all that readers give."""
 
     @classmethod
     def of(cls, config: Config) -> Preparer:
@@ -70,11 +86,22 @@ class Preparer:
         Raises:
             ConfigError: the tokenizer cannot be loaded.
         """
+        preparer = cls.cutting(config.cutting)
+        corpus = config.corpus
+        return replace(preparer, corpus=corpus.name, doc_type=corpus.doc_type)
+
+    @classmethod
+    def cutting(cls, cutting: CuttingConfig) -> Preparer:
+        """Make one for files that belong to no corpus.
+
+        Raises:
+            ConfigError: the tokenizer cannot be loaded.
+        """
         return cls(
-            rules=rules_of(config.chunking, config.prefix),
-            counter=load_counter(config.chunking.tokenizer),
-            corpus=config.corpus.name,
-            doc_type=config.corpus.doc_type,
+            rules=rules_of(cutting),
+            counter=load_counter(cutting.chunking.tokenizer),
+            options=options_of(cutting),
+            keep=cutting.metadata.keep,
         )
 
     def prepare(self, source: Source) -> Prepared:
@@ -87,13 +114,22 @@ class Preparer:
         read = readers.read(
             data, source.doc_id, doc_type=self.doc_type, options=self.options
         )
-        chunks = chunk(read.document, self.rules, self.counter, corpus=self.corpus)
+        document = self._kept(read.document)
+        chunks = chunk(document, self.rules, self.counter, corpus=self.corpus)
         return Prepared(
             source=source,
-            document=read.document,
+            document=document,
             chunks=chunks,
             warnings=read.warnings,
         )
+
+    def _kept(self, document: Document) -> Document:
+        """Leave out the keys that are not to travel."""
+        if self.keep is None:
+            return document
+        custom = document.metadata.custom
+        kept = {key: custom[key] for key in custom if key in self.keep}
+        return replace(document, metadata=replace(document.metadata, custom=kept))
 
     def prepare_all(self, sources: Iterable[Source]) -> Iterator[Prepared | Failed]:
         """Read and cut documents one by one; a bad one is a value.

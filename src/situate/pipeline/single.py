@@ -8,23 +8,22 @@ from typing import TYPE_CHECKING
 from situate.corpus import Source, path_id
 from situate.errors import ReadError
 from situate.output import Output, writing
-from situate.pipeline.documents import Ids, Preparer, rules_of
+from situate.pipeline.documents import Ids, Preparer
 from situate.records import blocks_record, to_line, to_record
-from situate.tokens import load_counter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
     from typing import BinaryIO
 
-    from situate.config import ChunkingConfig, PrefixConfig
+    from situate.config import CuttingConfig
     from situate.model import Document
     from situate.pipeline.watching import Watcher
 
 
 def chunk_files(
     paths: Sequence[Path],
-    sizes: tuple[ChunkingConfig, PrefixConfig],
+    cutting: CuttingConfig,
     *,
     chunks: BinaryIO,
     blocks: Path | None,
@@ -40,10 +39,7 @@ def chunk_files(
         SituateError: two files bear one id, or `blocks` cannot be written.
         ConfigError: the tokenizer cannot be loaded, or `blocks` is one of `paths`.
     """
-    chunking, prefix = sizes
-    preparer = Preparer(
-        rules=rules_of(chunking, prefix), counter=load_counter(chunking.tokenizer)
-    )
+    preparer = Preparer.cutting(cutting)
     ids = Ids()
     documents = []
     for source in _sources(paths):

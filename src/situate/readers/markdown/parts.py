@@ -133,7 +133,7 @@ def _items(node: Node, around: _Around, block_id: str) -> Items:
         loose = loose or shown.count("\n", last_end, child.start) > 1
         last_end = end
         blocks: tuple[Block, ...] = ()
-        if not _is_plain(child, shown, end):
+        if text and not _is_plain(child, shown, end):
             blocks = _blocks(child, inside_item(around, (child.start, end)), block_id)
         items.append(Item(text=text, blocks=blocks, span=(start, end)))
     return Items(items=tuple(items), loose=loose)
