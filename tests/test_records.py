@@ -7,8 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from situate.errors import RecordError
+from situate.lines import Lines
 from situate.model import (
     Block,
     Chunk,
@@ -31,6 +34,8 @@ from situate.records import (
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from situate.model import JsonValue
 
 BARE = Chunk(
     chunk_id="leave.md:leave/days",
@@ -213,6 +218,53 @@ def test_a_record_gives_its_chunk_back(chunk: Chunk) -> None:
     assert from_record(from_line(line, "x:1"), "x:1") == chunk
 
 
+@pytest.mark.parametrize("chunk", OTHERS.values(), ids=OTHERS)
+def test_a_line_written_at_once_is_that_of_the_record(chunk: Chunk) -> None:
+    """Two ways to the same bytes, whatever was written before."""
+    lines = Lines()
+    lines.line(ENRICHED)
+
+    assert lines.line(chunk) == to_line(to_record(chunk))
+
+
+_texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | _texts,
+    lambda below: (
+        st.lists(below, max_size=3) | st.dictionaries(_texts, below, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@given(
+    text=_texts,
+    reading=_texts,
+    line=_texts,
+    custom=st.dictionaries(_texts, _values, max_size=4),
+    parts=st.dictionaries(_texts, st.tuples(st.integers(), st.integers()), max_size=3),
+)
+def test_any_text_is_quoted_as_the_record_is(
+    text: str,
+    reading: str,
+    line: str,
+    custom: dict[str, JsonValue],
+    parts: dict[str, tuple[int, int]],
+) -> None:
+    """Quotes, line separators, keys in any order: a line holds them alike."""
+    chunk = replace(
+        ENRICHED,
+        text=text,
+        reading=reading,
+        breadcrumb_line=line,
+        breadcrumb=(line, text),
+        metadata=Metadata(title=text, custom=custom),
+        parts=parts,
+    )
+
+    assert Lines().line(chunk) == to_line(to_record(chunk))
+
+
 def test_a_line_is_compact_utf_8() -> None:
     """Letters stand as they are; one line break ends it."""
     line = to_line(to_record(BARE))
@@ -228,6 +280,8 @@ def test_what_is_no_json_is_refused_by_name() -> None:
 
     with pytest.raises(RecordError, match=r"^'leave\.md:leave/days' cannot be written"):
         to_line(to_record(chunk))
+    with pytest.raises(RecordError, match=r"^'leave\.md:leave/days' cannot be written"):
+        Lines().line(chunk)
 
 
 def _without_text(record: dict[str, Any]) -> None:

@@ -10,9 +10,33 @@ the middle of a run.
 from __future__ import annotations
 
 import functools
-from typing import Protocol
+import re
+from typing import TYPE_CHECKING, Protocol
 
 from situate.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_CL100K = (
+    r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+|"""
+    r""" ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"""
+)
+"""How cl100k splits a text into the words that it then encodes one by one."""
+
+_ASCII_WORDS = re.compile(
+    r"""'(?i:[sdmt]|ll|ve|re)|[^\r\na-zA-Z0-9]?+[a-zA-Z]++|[0-9]{1,3}+|"""
+    r""" ?[^\sa-zA-Z0-9]++[\r\n]*+|\s++\Z|\s*[\r\n]|\s+(?!\S)|\s""",
+    re.ASCII,
+)
+"""The same for a text without any other characters."""
+
+_LONGEST_TEXT = 65_536
+"""Characters from which the list of words would cost more memory than it is worth."""
+
+_LONGEST_WORD = 32
+_MOST_WORDS = 1 << 17
+"""What is kept of words: a few tens of megabytes at the most."""
 
 
 class TokenCounter(Protocol):
@@ -65,10 +89,35 @@ class TiktokenCounter:
             )
             raise ConfigError(message) from error
         self._encode = encoding.encode_ordinary
+        # Another pattern under the same name, and nothing is known of its words.
+        known_pattern = getattr(encoding, "_pat_str", None) == _CL100K
+        self._words = _Words(self._encode) if known_pattern else None
 
     def count(self, text: str) -> int:
-        """Give the number of tokens; special tokens count as plain text."""
-        return len(self._encode(text))
+        """Give the number of tokens; special tokens count as plain text.
+
+        Where a text is plain ASCII its words are looked up, which takes half the
+        time of encoding it and gives the same number.
+        """
+        if self._words is None or len(text) > _LONGEST_TEXT or not text.isascii():
+            return len(self._encode(text))
+        return sum(map(self._words.__getitem__, _ASCII_WORDS.findall(text)))
+
+
+class _Words(dict[str, int]):
+    """The tokens of words, counted when a word is first met."""
+
+    def __init__(self, encode: Callable[[str], list[int]]) -> None:
+        super().__init__()
+        self._encode = encode
+
+    def __missing__(self, word: str) -> int:
+        count = len(self._encode(word))
+        if len(word) <= _LONGEST_WORD:
+            if len(self) >= _MOST_WORDS:
+                self.clear()
+            self[word] = count
+        return count
 
 
 @functools.cache

@@ -11,7 +11,7 @@ from situate.chunking.breadcrumbs import breadcrumb_line, crumb
 from situate.chunking.measure import GAP
 from situate.chunking.packing import Unit, tokens_of
 from situate.chunking.places import Place, document_title
-from situate.chunking.reading import block_reading, laid_out, prose
+from situate.chunking.reading import block_reading, has_marks, laid_out, prose
 from situate.chunking.sentences import LONGEST_TOKEN, split
 from situate.model import Chunk, Enrichment, Table
 
@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from situate.chunking.measure import Measure
     from situate.chunking.outline import Portion
     from situate.model import Document, Level, Metadata
+
+_AS_IT_IS = frozenset({"heading", "paragraph", "html"})
+"""Kinds of which only marks inside the text are left out."""
+
+_OFF = Enrichment()
 
 _OUTLINE_DEPTH = 2
 """Levels of headings that a container lists below itself."""
@@ -261,15 +266,15 @@ class Builder:
             text=text,
             reading=reading or text,
             breadcrumb_line=self._line(place.metadata.doc_type, name.above),
-            block_ids=tuple(unit.block.block_id for unit in units),
+            block_ids=tuple([unit.block.block_id for unit in units]),
             parts={
                 unit.block.block_id: unit.parts
                 for unit in units
                 if unit.parts is not None
                 and (unit.forced or unit.parts != (0, unit.block.part_count))
             },
-            spans=tuple(unit.span for unit in units),
-            pages=tuple(sorted({page for unit in units for page in unit.block.pages})),
+            spans=tuple([unit.span for unit in units]),
+            pages=_pages(units),
             corpus=self.corpus,
             metadata=self._metadata(place.metadata),
             breadcrumb=self.places[name.above].section.path,
@@ -280,7 +285,7 @@ class Builder:
             embed=name.embed,
             embed_form="reading" if reading else "text",
             forced_split=any(unit.forced for unit in units),
-            enrichment=Enrichment(),
+            enrichment=_OFF,
         )
 
     def _reading(self, name: _Name, units: Sequence[Unit], text: str) -> str:
@@ -294,12 +299,20 @@ class Builder:
             return ""
         if name.contains:
             return laid_out(text)
-        heading = prose(self.places[name.place].section.title)
-        repeats = [heading] * self.heading_weight if heading else []
-        said = [*repeats, *(unit_reading(unit, self.measure) for unit in units)]
-        reading = "\n".join(each for each in said if each)
+        said: list[str] = []
+        if self.heading_weight:
+            heading = prose(self.places[name.place].section.title)
+            said = [heading] * self.heading_weight if heading else []
+        repeated = bool(said)
+        for unit in units:
+            own = unit.text
+            if unit.block.kind not in _AS_IT_IS or unit.before or has_marks(own):
+                own = unit_reading(unit, self.measure)
+            if own:
+                said.append(own)
+        reading = "\n".join(said)
         tight = limit < self.max_tokens + self.max_tokens // 8
-        grows = tight or repeats or any(unit.excess for unit in units)
+        grows = tight or repeated or any(unit.excess for unit in units)
         # No tokenizer makes more tokens than bytes.
         if grows and len(reading.encode("utf-8", "surrogatepass")) > limit:
             return reading if self.measure.count(reading) <= limit else ""
@@ -346,6 +359,11 @@ def _opening(units: Sequence[Unit]) -> Unit:
     """Give a document's first paragraph, else its first block."""
     paragraphs = (unit for unit in units if unit.block.kind == "paragraph")
     return next(paragraphs, units[0])
+
+
+def _pages(units: Sequence[Unit]) -> tuple[int, ...]:
+    paged = [unit.block.pages for unit in units if unit.block.boxes]
+    return tuple(sorted({page for pages in paged for page in pages})) if paged else ()
 
 
 def _paragraphs(units: Sequence[Unit]) -> list[list[Unit]]:

@@ -96,7 +96,7 @@ def unit_of(block: Block, measure: Measure) -> Unit:
         text=block.text,
         joined=joined,
         span=block.span,
-        excess=measure.excess(block, joined),
+        excess=measure.excess(block, joined) if block.kind == "table" else 0,
     )
 
 
@@ -122,10 +122,24 @@ def pack(
     With estimates, as they serve inside a block that is cut, nothing is counted
     again; who joins what comes out counts it.
     """
+    if sums == "counts" and _fit_together(units, measure, limit):
+        return [list(units)]
     packer = _Packer(measure, limit, language, sums)
     for group in _Company(units, measure, limit, language).groups():
         packer.add(group)
     return packer.finish()
+
+
+def _fit_together(units: Sequence[Unit], measure: Measure, limit: int) -> bool:
+    """Tell whether a section is one chunk, as most are."""
+    used = sum([unit.joined for unit in units])
+    last = units[-1]
+    if not measure.exact_sums or not measure.fits(
+        last.text, last.joined, limit - used + last.joined
+    ):
+        return False
+    most = measure.reading_limit
+    return most is None or used + sum([unit.excess for unit in units]) <= most
 
 
 @dataclass(slots=True)

@@ -39,6 +39,11 @@ def prose(text: str) -> str:
     return text.replace("`", "") if "`" in text else text
 
 
+def has_marks(text: str) -> bool:
+    """Tell whether `prose` may have something to leave out."""
+    return "`" in text or "](" in text or "][" in text
+
+
 def laid_out(text: str) -> str:
     """Read a text of several blocks: lists, quotations, what a container holds."""
     if "`" not in text and "~~~" not in text:

@@ -12,13 +12,14 @@ from situate.enrichment.ledger import Ledger
 from situate.enrichment.live import Session, skipped
 from situate.enrichment.reasons import REASONS
 from situate.errors import ConfigError, Locked, RecordError, SituateError
+from situate.lines import Lines
 from situate.manifest import NOTHING_SPENT, Manifest, Sizes, Spent, to_json
 from situate.output import Output, writing
 from situate.pipeline.documents import Failed, Prepared
 from situate.pipeline.enriching import enrich_in_order
 from situate.pipeline.jobs import ready
 from situate.pipeline.tally import Tally
-from situate.records import blocks_record, to_line, to_record
+from situate.records import blocks_record, to_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,6 +101,7 @@ class _Run:
         self._config = job.config
         self._watcher = watcher
         self._tally = Tally()
+        self._lines = Lines()
 
     def work(self) -> Result:
         """Read, cut, ask, write and publish.
@@ -212,7 +214,7 @@ class _Run:
         if isinstance(outcome, Prepared):
             try:
                 # All lines first: a document is written whole or not at all.
-                lines = b"".join(to_line(to_record(chunk)) for chunk in chunks)
+                lines = b"".join(self._lines.line(chunk) for chunk in chunks)
                 blocks = to_line(blocks_record(outcome.document))
             except RecordError as error:
                 outcome = Failed(source=outcome.source, reason=str(error))

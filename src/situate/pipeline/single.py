@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from situate.corpus import Source, path_id
 from situate.errors import ReadError
+from situate.lines import Lines
 from situate.output import Output, writing
 from situate.pipeline.documents import Ids, Preparer
-from situate.records import blocks_record, to_line, to_record
+from situate.records import blocks_record, to_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,13 +42,14 @@ def chunk_files(
     """
     preparer = Preparer.cutting(cutting)
     ids = Ids()
+    lines = Lines()
     documents = []
     for source in _sources(paths):
         prepared = preparer.prepare(source)
         ids.add(prepared)
         for warning in prepared.warnings:
             watcher.note(f"{source.doc_id}: {warning}")
-        chunks.writelines(to_line(to_record(chunk)) for chunk in prepared.chunks)
+        chunks.writelines(lines.line(chunk) for chunk in prepared.chunks)
         if blocks is not None:
             documents.append(prepared.document)
     if blocks is not None:

@@ -42,6 +42,7 @@ _KINDS: Mapping[str, NodeKind] = {
 # A control character: there are none left in a text to be copied.
 _QUESTION = "\x01"
 
+_PARAGRAPH = {"Start": "Paragraph"}
 _PARAGRAPH_END = {"End": "Paragraph"}
 
 _CONTAINERS = frozenset({"list", "item", "quote"})
@@ -139,8 +140,18 @@ class _Walk:
         # A tight item holds its text without a paragraph around it.
         tight: Node | None = None
         depth = 0
+        names, special = self._names, self._special
         for event, span in self._events:
             node: Node | None = None
+            if event == _PARAGRAPH:
+                # Most blocks are paragraphs, and few hold anything to hide.
+                if special:
+                    self._skip(_PARAGRAPH_END, span["start"], span["end"])
+                else:
+                    _ = _PARAGRAPH_END in names
+                siblings.append(Node("paragraph", span["start"], span["end"]))
+                tight = None
+                continue
             if isinstance(event, str):
                 if event == "Rule":
                     node = Node("rule", span["start"], span["end"])
@@ -185,9 +196,6 @@ class _Walk:
 
         The events inside are consumed unless it is a container.
         """
-        if tag == "Paragraph":
-            self._skip(_PARAGRAPH_END, start, end)
-            return Node("paragraph", start, end)
         name = tag if isinstance(tag, str) else next(iter(tag))
         kind = _KINDS.get(name)
         if kind is None:
