@@ -11,7 +11,7 @@ import datetime
 import math
 import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from situate.model import Metadata
@@ -24,6 +24,8 @@ from situate.readers.yaml_values import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from situate.model import JsonValue, Span
 
 # The longest block in 424 real documents has 1.2 kB; a parser of YAML or TOML is
@@ -115,10 +117,17 @@ def split(text: str) -> FrontMatter:
     return nothing
 
 
-def describe(values: Values, *, source: str, doc_type: str | None) -> Described:
+def describe(
+    values: Values,
+    *,
+    source: str,
+    doc_type: str | None,
+    where: str = "front matter",
+) -> Described:
     """Turn front matter into metadata; `source` and `doc_type` are the defaults.
 
-    Keys without a field, and dates that are none, go under `custom`.
+    Keys without a field, and dates that are none, go under `custom`. `where` says
+    in warnings where the values stand.
     """
     warnings: list[str] = []
     custom = dict(values.values)
@@ -126,7 +135,7 @@ def describe(values: Values, *, source: str, doc_type: str | None) -> Described:
     for key in _TEXT_KEYS:
         value = custom.get(key)
         if isinstance(value, dict | list):
-            warnings.append(f"front matter: {key} is no text; kept under custom")
+            warnings.append(f"{where}: {key} is no text; kept under custom")
             continue
         custom.pop(key, None)
         if text := " ".join(values.written.get(key, "").split()):
@@ -138,14 +147,14 @@ def describe(values: Values, *, source: str, doc_type: str | None) -> Described:
             dates[key] = day
         elif custom.get(key) is not None:
             warnings.append(
-                f"front matter: {key} {custom[key]!r:.60} is no ISO date "
+                f"{where}: {key} {custom[key]!r:.60} is no ISO date "
                 "(YYYY-MM-DD); kept under custom"
             )
             continue
         custom.pop(key, None)
     if len(dates) == 2 and dates["effective_from"] > dates["effective_to"]:
         warnings.append(
-            f"front matter: effective_from {dates['effective_from']} is after "
+            f"{where}: effective_from {dates['effective_from']} is after "
             f"effective_to {dates['effective_to']}"
         )
     metadata = Metadata(
@@ -163,6 +172,31 @@ def describe(values: Values, *, source: str, doc_type: str | None) -> Described:
         metadata=metadata,
         warnings=tuple(warnings),
     )
+
+
+def override(
+    metadata: Metadata, attributes: Mapping[str, str], *, where: str
+) -> tuple[Metadata, tuple[str, ...]]:
+    """Give what holds from a heading on that has attributes, and warnings (C12).
+
+    What it does not name is inherited.
+    """
+    described = describe(
+        Values(values=dict(attributes), written=dict(attributes)),
+        source=metadata.source or "",
+        doc_type=metadata.doc_type,
+        where=where,
+    )
+    own = described.metadata
+    changed = replace(
+        metadata,
+        doc_type=own.doc_type,
+        effective_from=own.effective_from or metadata.effective_from,
+        effective_to=own.effective_to or metadata.effective_to,
+        language=own.language or metadata.language,
+        custom={**metadata.custom, **own.custom},
+    )
+    return changed, described.warnings
 
 
 def _read(block: str, style: str) -> Values | None:

@@ -45,6 +45,7 @@ class _Open:
     blocks: list[Block] = field(default_factory=list)
     children: list[Section] = field(default_factory=list)
     slugs: dict[str, int] = field(default_factory=dict)
+    metadata: Metadata | None = None
 
     def close(self) -> Section:
         return Section(
@@ -54,6 +55,7 @@ class _Open:
             path=self.path,
             blocks=tuple(self.blocks),
             children=tuple(self.children),
+            metadata=self.metadata,
         )
 
 
@@ -105,6 +107,16 @@ class Outline:
                 boxes=boxes,
             )
         )
+
+    @property
+    def inherited(self) -> Metadata | None:
+        """What the open section inherits or says itself; None for the document's."""
+        said = (section.metadata for section in reversed(self._stack))
+        return next((each for each in said if each is not None), None)
+
+    def describe(self, metadata: Metadata) -> None:
+        """Say what holds from the heading that was just added downwards."""
+        self._stack[-1].metadata = metadata
 
     def add(self, block: Block) -> None:
         """Add a block, which carries `block_id`, to the section that is open."""

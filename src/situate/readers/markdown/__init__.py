@@ -22,6 +22,7 @@ from situate.readers.tree import Outline, Read
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from situate.model import Metadata
     from situate.readers.options import ReaderOptions
 
 _NOT_SHOWN = re.compile(r"<!--.*?-->|data:[\w/+.-]*;base64,[\w+/=]*", re.DOTALL)
@@ -49,8 +50,10 @@ def read(
     outline = Outline()
     if front.unread is not None:
         _add_unread(outline, text, *front.unread)
-    _add_blocks(outline, _source(shown, parsed), parsed, front.body)
     warnings = decoded.warnings + front.warnings + described.warnings
+    warnings += _add_blocks(
+        outline, _source(shown, parsed), parsed, front.body, described.metadata
+    )
     if parsed.unclosed is not None:
         line = text.count("\n", 0, parsed.unclosed) + 1
         warnings += (f"the comment opened in line {line} never ends; it was kept",)
@@ -100,7 +103,11 @@ def _add_unread(outline: Outline, text: str, start: int, end: int) -> None:
         )
 
 
-def _add_blocks(outline: Outline, source: Source, parsed: Parsed, body: int) -> None:
+def _add_blocks(
+    outline: Outline, source: Source, parsed: Parsed, body: int, metadata: Metadata
+) -> tuple[str, ...]:
+    """Add the blocks below the front matter; give what headings say amiss."""
+    warnings: tuple[str, ...] = ()
     for node in complete(parsed.children, source, body, len(source.shown)):
         block = build(node, source, outline.block_id)
         if block is None:
@@ -109,5 +116,14 @@ def _add_blocks(outline: Outline, source: Source, parsed: Parsed, body: int) -> 
             outline.heading(
                 level=node.level, title=node.title, text=block.text, span=block.span
             )
+            if node.attributes:
+                said, wrong = frontmatter.override(
+                    outline.inherited or metadata,
+                    node.attributes,
+                    where=f"heading {node.title!r:.60}",
+                )
+                outline.describe(said)
+                warnings += wrong
         else:
             outline.add(block)
+    return warnings

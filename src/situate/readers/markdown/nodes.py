@@ -61,6 +61,8 @@ class Node:
     """Of a heading."""
     title: str = ""
     """Of a heading: its plain text."""
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    """Of a heading: `{key=value}` behind its text."""
     fenced: bool = False
     """Of code."""
     unseen: bool = False
@@ -261,7 +263,15 @@ class _Walk:
             title.take(event, span["start"], span["end"])
             if self._special:
                 self._note(event, span)
-        return Node("heading", start, end, level=int(level[1]), title=title.plain())
+        plain, attributes = title.plain()
+        return Node(
+            "heading",
+            start,
+            end,
+            level=int(level[1]),
+            title=plain,
+            attributes=attributes,
+        )
 
     def _note(self, event: _Event, span: Mapping[str, int]) -> None:
         if isinstance(event, str):

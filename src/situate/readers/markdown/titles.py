@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _ATTRIBUTE = r"(?:[#.][^\s{}]+|[\w-]+=(?:\"[^\"{}]*\"|[^\s{}\"]+))"
 _ATTRIBUTES = re.compile(rf"\{{ ?{_ATTRIBUTE}(?: {_ATTRIBUTE})* ?\}}")
 
+_NAMED = re.compile(r"(?<=[\s{])([\w-]+)=(\"[^\"{}]*\"|[^\s{}\"]+)")
+
 _BREAKING_TAG = re.compile(r"<(?:br|hr)\b", re.IGNORECASE)
 
 
@@ -45,14 +47,18 @@ class Title:
         elif "InlineHtml" in event and _BREAKING_TAG.match(event["InlineHtml"]):
             self._parts.append(" ")
 
-    def plain(self) -> str:
-        """Give the title in one line."""
+    def plain(self) -> tuple[str, Mapping[str, str]]:
+        """Give the title in one line, and what its attributes say."""
         title = " ".join(without_data(clean("".join(self._parts))).split())
         if title.endswith("}"):
             opening = title.rfind("{")
             if opening > 0 and _ATTRIBUTES.fullmatch(title, opening):
-                title = title[:opening].rstrip()
-        return title
+                said = {
+                    found[1]: found[2].strip('"')
+                    for found in _NAMED.finditer(title, opening)
+                }
+                return title[:opening].rstrip(), said
+        return title, {}
 
 
 def _code(source: str) -> str:
