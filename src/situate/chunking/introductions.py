@@ -26,6 +26,37 @@ _CAPTION = re.compile(
 )
 
 
+_FIGURE_CAPTION = re.compile(
+    r"[\W_]*(?:figure|fig|abbildung|abb|figura|figur|figuur|ábra|рисунок|рис|图|圖|図)"
+    r"[.\s]*(?:no|nr|n)?[.°º\s]*(?:[A-Z]{1,3}[-.]?)?\d",
+    re.IGNORECASE,
+)
+
+# One image and nothing else, perhaps inside a link.
+_IMAGE = re.compile(
+    r"\[?!\[[^\]\n]*+\](?:\([^()\n]*+\)|\[[^\]\n]*+\])[\s\](]*+[^()\s]*+\)?"
+)
+
+
+def is_figure(block: Block) -> bool:
+    """Tell whether a paragraph is an image alone."""
+    text = block.text
+    return (
+        block.kind == "paragraph"
+        and text.startswith(("![", "[!["))
+        and _IMAGE.fullmatch(text) is not None
+    )
+
+
+def is_figure_caption(block: Block) -> bool:
+    """Tell whether a paragraph is one line that names and numbers a figure."""
+    return (
+        block.kind == "paragraph"
+        and "\n" not in block.text
+        and _FIGURE_CAPTION.match(block.text) is not None
+    )
+
+
 def is_caption(block: Block) -> bool:
     """Tell whether a paragraph is one line that names and numbers a table."""
     return (

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Literal
 from situate.chunking.introductions import (
     LEAD_IN_TOKENS,
     is_caption,
+    is_figure,
+    is_figure_caption,
     is_lead_in,
     may_be_introduced,
     repeated,
@@ -471,6 +473,11 @@ class _Company:
         following = self.units[at + 1].block
         if following.kind == "table" and is_caption(unit.block):
             return True
+        if is_figure(unit.block):
+            return is_figure_caption(following)
+        if is_figure(following):
+            above = at > 0 and is_figure(self.units[at - 1].block)
+            return is_figure_caption(unit.block) and not above
         if is_caption(following) and at + 2 < len(self.units):
             following = self.units[at + 2].block
         if not may_be_introduced(following) or unit.joined > 2 * LEAD_IN_TOKENS:

@@ -1,0 +1,145 @@
+"""What is indexed of a chunk: its words, without the marks that lay them out (C13)."""
+
+from __future__ import annotations
+
+import pytest
+
+from situate.chunking import Rules, chunk
+from situate.readers import read
+from situate.tokens import load_counter
+
+COUNTER = load_counter("cl100k_base")
+
+
+def readings(source: str, rules: Rules | None = None) -> list[str]:
+    """Read the leaves of a Markdown document."""
+    document = read(source.encode(), "doc.md").document
+    return [leaf.reading for leaf in chunk(document, rules or Rules(), COUNTER)]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        pytest.param("See the [fees](a.md).", "See the fees.", id="link"),
+        pytest.param("A [b](<c d> 'e') f.", "A b f.", id="link with title"),
+        pytest.param("A [b](c_(d)) e.", "A b e.", id="parentheses in a target"),
+        pytest.param("A [b][c] d.", "A b d.", id="reference"),
+        pytest.param("![A pump](p.png) here", "A pump here", id="image"),
+        pytest.param("[![Logo](l.png)](/) x", "Logo x", id="image in a link"),
+        pytest.param("Run `make` now", "Run make now", id="code span"),
+        pytest.param("`a[1](2)` and `b[0][1]`", "a[1](2) and b[0][1]", id="code kept"),
+        pytest.param("[a] (b) [^1]", "[a] (b) [^1]", id="no link"),
+        pytest.param("- one\n- two\n  1. three", "one\ntwo\nthree", id="markers"),
+        pytest.param("- [x] done\n- [ ] open", "done\nopen", id="tasks"),
+        pytest.param("```sh\nls `x`\n\n```", "ls `x`\n", id="fence"),
+        pytest.param("- a\n\n  ```\n  - x\n  ```\n", "a\n  - x", id="fence in a list"),
+        pytest.param("    indented", "    indented", id="indented code"),
+        pytest.param("One.\n\nTwo.", "One.\nTwo.", id="blocks"),
+        pytest.param("a<!-- b --> c", "a c", id="comment"),
+        pytest.param("Text.\n\n[a]: http://x.org", "Text.", id="definition"),
+        pytest.param("> - quoted `x`", "quoted x", id="quotation"),
+    ],
+)
+def test_marks_are_left_out_and_words_stay(source: str, expected: str) -> None:
+    """Link text, alt text and code are what people search for."""
+    assert readings(source) == [expected]
+
+
+TABLE = """\
+| Item | Fee | Note |
+| --- | --- | --- |
+| Copy | 5 | [per page](x) |
+| Search | 20 | |
+| Total |  |  |
+"""
+
+
+def test_a_table_is_read_cell_by_cell() -> None:
+    """Every value with the labels of its row and its column."""
+    assert readings(TABLE) == [
+        "Copy Fee 5. Copy Note per page.\nSearch Fee 20.\nTotal."
+    ]
+
+
+def test_rows_without_a_label_below_the_header_name_columns() -> None:
+    """The deepest name is said with the values, those above it once."""
+    source = (
+        "| | 2024 | 2025 |\n|---|---|---|\n| | Plan | Done |\n"
+        "| Sales | 5 | 6 |\n| Costs | 7 | 8 |\n"
+    )
+
+    assert readings(source) == [
+        "2024 2025\nSales Plan 5. Sales Done 6.\nCosts Plan 7. Costs Done 8."
+    ]
+
+
+def test_every_piece_of_a_table_is_read_with_its_names() -> None:
+    """A piece is found by what its columns are called."""
+    rows = "".join(f"| Service {n} | {n} | yearly |\n" for n in range(60))
+    source = f"| Item | Fee | Note |\n|---|---|---|\n{rows}"
+
+    pieces = readings(source, Rules(max_tokens=64))
+
+    assert len(pieces) > 5
+    assert all(
+        line.endswith("yearly.") and " Fee " in line
+        for piece in pieces
+        for line in piece.split("\n")
+    )
+    assert "\n".join(pieces).count("Service 7 Fee 7.") == 1
+
+
+@pytest.mark.parametrize("most", [64, 100, 160])
+def test_a_table_is_cut_so_that_its_reading_fits(most: int) -> None:
+    """What a table grows to when it is read has a bound of its own."""
+    rows = "".join(
+        f"| A rather long label of row {n} | 1 | 2 | 3 |\n" for n in range(9)
+    )
+    source = f"Text.\n\n| | a | b | c |\n|---|---|---|---|\n{rows}\nText.\n"
+    rules = Rules(max_tokens=64, reading_max_tokens=most)
+
+    found = readings(source, rules)
+
+    assert all(COUNTER.count(reading) <= most for reading in found)
+    assert all(f"row {n} b 2." in "\n".join(found) for n in range(9))
+
+
+def test_the_text_itself_is_indexed_where_that_is_asked_for() -> None:
+    """`text` changes nothing of what is embedded."""
+    document = read(b"Run `make`:\n\n- [a](b)", "doc.md").document
+
+    (leaf,) = chunk(document, Rules(reading="text"), COUNTER)
+
+    assert leaf.reading == leaf.text == "Run `make`:\n\n- [a](b)"
+    assert leaf.embed_form == "text"
+
+
+def test_a_heading_may_be_repeated_at_the_start() -> None:
+    """For corpora whose questions reuse the words of headings."""
+    source = "# Leave\n\n## *Days*\n\n25 days."
+
+    found = readings(source, Rules(heading_weight=2, min_tokens=0))
+
+    assert found[0].startswith("Days\nDays\n")
+    assert readings(source)[0].startswith("#")
+
+
+def test_text_stays_as_it_was() -> None:
+    """What is shown and cited is what the author wrote."""
+    document = read(TABLE.encode(), "doc.md").document
+
+    (leaf,) = chunk(document, Rules(), COUNTER)
+
+    assert leaf.text == TABLE.rstrip()
+    assert leaf.embed_text == leaf.reading
+    assert leaf.embed_form == "reading"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 20_000, "[a](" * 10_000, "`" * 20_001 + "x](", "![[" * 9_000 + "](" * 9_000],
+    ids=["brackets", "open targets", "ticks", "nested"],
+)
+def test_marks_without_end_are_read_in_one_pass(text: str) -> None:
+    """Hostile text is text; nothing of it takes the square of its length."""
+    assert "".join(readings(text)).replace("\n", "")
