@@ -14,6 +14,7 @@ from situate.errors import RecordError
 from situate.lines import Lines
 from situate.model import (
     Block,
+    Box,
     Chunk,
     Document,
     Enrichment,
@@ -450,6 +451,7 @@ def test_the_blocks_of_a_document_are_listed_in_reading_order() -> None:
                 "kind": "heading",
                 "span": None,
                 "parts": 1,
+                "boxes": [],
             },
             {
                 "block_id": "a/b#0",
@@ -457,6 +459,20 @@ def test_the_blocks_of_a_document_are_listed_in_reading_order() -> None:
                 "kind": "heading",
                 "span": [5, 9],
                 "parts": 1,
+                "boxes": [],
             },
         ],
     }
+
+
+def test_blocks_are_listed_with_their_places_on_pages() -> None:
+    """A page and four edges, so that a passage can be shown where it stands."""
+    box = Box(page=2, left=72.0, top=1 / 3, right=300.5, bottom=90.126)
+    block = Block(block_id="_top#0", kind="paragraph", text="A.", boxes=(box,))
+    top = Section(section_id="_top", title="", level=1, path=(), blocks=(block,))
+    root = Section(section_id="_doc", title="", level=0, path=(), children=(top,))
+    document = Document(doc_id="d", version="v", metadata=Metadata(), root=root)
+
+    record: Any = blocks_record(document)
+
+    assert record["blocks"][0]["boxes"] == [[2, 72.0, 0.33, 300.5, 90.13]]

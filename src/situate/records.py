@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from situate.model import Document, JsonValue, Span
+    from situate.model import Box, Document, JsonValue, Span
 
 SCHEMA: Final = 1
 """Version of the record; raised when a reader of the old one would go wrong."""
@@ -173,7 +173,10 @@ def disagreements(
 
 
 def blocks_record(document: Document) -> Record:
-    """Give a document's line of the blocks file: its blocks in reading order."""
+    """Give a document's line of the blocks file: its blocks in reading order.
+
+    A box is `[page, left, top, right, bottom]`, in points with two decimals.
+    """
     return {
         "schema": SCHEMA,
         "doc_id": document.doc_id,
@@ -185,6 +188,7 @@ def blocks_record(document: Document) -> Record:
                 "kind": block.kind,
                 "span": _pair(block.span),
                 "parts": block.part_count,
+                "boxes": [_box(box) for box in block.boxes],
             }
             for section, _ in walk(document.root)
             for block in section.blocks
@@ -338,6 +342,11 @@ def _breadcrumb_line(context_prefix: str, statement: str | None) -> str:
     if not statement:
         return context_prefix
     return context_prefix.removesuffix(statement).removesuffix("\n")
+
+
+def _box(box: Box) -> JsonValue:
+    edges = (box.left, box.top, box.right, box.bottom)
+    return [box.page, *(round(edge, 2) for edge in edges)]
 
 
 def _pair(pair: Span | None) -> JsonValue:
