@@ -181,7 +181,9 @@ def test_without_blocks_and_sizes_it_says_what_it_left_out(
         ),
         pytest.param(with_(0, token_count=1), {"C3-size"}, id="a wrong count"),
         pytest.param(
-            with_(0, text=" ", reading=" ", token_count=1), {"C2-lineage"}, id="blank"
+            with_(0, text=" ", reading=" ", token_count=1),
+            {"C2-lineage", "C13-form"},
+            id="blank",
         ),
         pytest.param(with_(0, chunk_id="policy:x"), {"identity"}, id="another id"),
         pytest.param(
@@ -266,7 +268,10 @@ def test_a_field_that_does_not_follow_is_named(leaves: Path, tmp_path: Path) -> 
     report = check(path)
 
     assert {f"{f.rule} {f.message.split()[0]}" for f in report.findings} == {
-        "derivation embed_text"
+        "derivation embed_text",
+        "derivation lexical_text",
+        "hash metadata.embed_hash",
+        "hash metadata.lexical_hash",
     }
 
 

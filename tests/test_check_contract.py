@@ -168,10 +168,12 @@ def with_statement(statement: str) -> Change:
 
     def change(records: list[Record]) -> None:
         (record,) = (record for record in records if record["chunk_id"] == DAYS)
-        prefix = f"{record['context_prefix']}\n{statement}"
+        above = record["context_prefix"]
+        prefix = f"{above}\n{statement}"
+        reading = record["embed_text"].removeprefix(f"{above}\n\n")
         record["metadata"]["enrichment"] = STATEMENT | {"statement": statement}
         record["context_prefix"] = prefix
-        record["embed_text"] = f"{prefix}\n\n{record['text']}"
+        record["embed_text"] = f"{prefix}\n\n{reading}"
 
     return change
 
@@ -246,7 +248,7 @@ def test_a_careful_copy_breaks_no_rule(made: Corpus, tmp_path: Path) -> None:
             in_chunk(DAYS, metadata__spans=[None, None, None]), "span", id="no places"
         ),
         pytest.param(
-            in_chunk(DAYS, metadata__embed_form="reading"), "C13-form", id="form"
+            in_chunk(DAYS, metadata__embed_form="text"), "derivation", id="form"
         ),
         pytest.param(
             in_chunk(DAYS, metadata__effective_from="1 May"), "C12-metadata", id="date"

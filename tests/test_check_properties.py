@@ -28,15 +28,17 @@ COUNTER = load_counter("cl100k_base")
 SENTENCE = "Nobody may do this without asking, and asking takes a while. "
 
 rules = st.builds(
-    lambda limit, floor, granularity, prefix: Rules(
+    lambda limit, floor, granularity, embed, prefix: Rules(
         max_tokens=limit,
         min_tokens=min(floor, limit),
         granularity=granularity,
+        embed=embed,
         prefix_max_tokens=prefix,
     ),
     st.sampled_from([32, 64, 512]),
     st.sampled_from([0, 32]),
-    st.sampled_from(["leaves", "tree"]),
+    st.sampled_from(["leaves", "tree", "multi"]),
+    st.sampled_from(["leaf", "paragraph"]),
     st.sampled_from([10, 96]),
 )
 tables = st.integers(1, 20).map(
@@ -125,7 +127,7 @@ def test_any_source_is_cut_by_the_rules(
     assert examined(folder, document, rules, path).findings == []
 
 
-@pytest.mark.parametrize("granularity", ["leaves", "tree"])
+@pytest.mark.parametrize("granularity", ["leaves", "tree", "multi"])
 @pytest.mark.parametrize(("limit", "floor"), [(32, 32), (64, 0), (512, 32)])
 def test_the_demo_corpus_is_cut_by_the_rules(
     tmp_path: Path, granularity: str, limit: int, floor: int

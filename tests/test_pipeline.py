@@ -14,6 +14,7 @@ from situate.check import check
 from situate.config import load
 from situate.enrichment.cache import Cache
 from situate.errors import ConfigError
+from situate.model import is_paragraph
 from situate.pipeline.jobs import ready
 from situate.pipeline.run import exit_code, run
 from tests.support.chat import Answer, chatting, statement
@@ -413,12 +414,21 @@ def test_a_second_run_asks_nothing_and_writes_the_same(
     assert corpus.manifest["spent"]["cache_hits"] == asked
 
 
-@pytest.mark.parametrize("granularity", ["leaves", "tree"])
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        {"granularity": "leaves"},
+        {"granularity": "tree"},
+        {"granularity": "multi"},
+        {"granularity": "multi", "embed": "paragraph"},
+    ],
+    ids=["leaves", "tree", "multi", "paragraphs"],
+)
 def test_enrichment_moves_no_boundary_id_or_text(
-    tmp_path: Path, chat: Chat, granularity: str
+    tmp_path: Path, chat: Chat, sizes: dict[str, object]
 ) -> None:
     """Off, on, cached and failed differ in prefix and enrichment alone."""
-    sizes = {"granularity": granularity, "max_tokens": 64}
+    sizes = sizes | {"max_tokens": 64}
     off = handbook(tmp_path / "off", chunking=sizes)
     on = handbook(tmp_path / "on", chunking=sizes, enrichment=asking(chat.address))
     failed = handbook(
@@ -440,6 +450,27 @@ def test_enrichment_moves_no_boundary_id_or_text(
     ]
     for corpus in (off, on, failed):
         assert check(corpus.chunks).findings == []
+
+
+def test_single_blocks_take_the_statement_of_their_leaf(
+    tmp_path: Path, chat: Chat
+) -> None:
+    """Nobody is asked twice about the same text (C9)."""
+    sizes = {"granularity": "multi", "embed": "paragraph"}
+    corpus = handbook(tmp_path, chunking=sizes, enrichment=asking(chat.address))
+
+    corpus.run()
+
+    records = {record["chunk_id"]: record for record in corpus.records}
+    single = [record for key, record in records.items() if is_paragraph(key)]
+    asked = {key for key, each in records.items() if not is_paragraph(key)}
+    assert single
+    for record in single:
+        leaf = records[record["parent_chunk_id"]]
+        assert record["metadata"]["enrichment"] == leaf["metadata"]["enrichment"]
+        assert record["metadata"]["enrichment"]["status"] == "statement"
+        assert record["embed_text"].startswith(record["context_prefix"])
+    assert len(chat.bodies) <= len(asked)
 
 
 def test_what_it_will_cost_is_said_before_it_costs(tmp_path: Path, chat: Chat) -> None:

@@ -48,7 +48,7 @@ def cover(
             forced=place.forced_split,
         )
         for place in places
-        if place.embed
+        if place.leaf
         for block_id, span in zip(place.block_ids, place.spans, strict=True)
     ]
     yield from _spans(pieces)
@@ -69,7 +69,7 @@ def cover(
 def _sections(places: Sequence[Place]) -> Iterator[Finding]:
     """A leaf holds blocks of its own sections; headings may come from others (C8)."""
     for place in places:
-        if not place.embed:
+        if not place.leaf:
             continue
         own = set(place.section_ids or (place.section_id,))
         strange = [
@@ -203,7 +203,7 @@ def _contents(places: Sequence[Place], blocks: Sequence[Listed]) -> Iterator[Fin
             starts.setdefault(section_id, number)
             ends[section_id] = number + 1
     for place in places:
-        if place.embed:
+        if place.leaf:
             continue
         start, end = starts.get(place.section_id, 0), ends.get(place.section_id, 0)
         expected = [block.block_id for block in blocks[start:end]]

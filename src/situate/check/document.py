@@ -7,12 +7,14 @@ cover. Every function yields findings and stops at nothing.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from situate.check.cover import cover
 from situate.check.findings import Finding, around, number_of
+from situate.check.paragraphs import divisions
 from situate.check.parents import no_parents, parents
-from situate.model import DOCUMENT
+from situate.model import DOCUMENT, is_paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,8 +35,18 @@ def examine(
     the records themselves.
     """
     if tree is None:
-        tree = any(place.parent_chunk_id or not place.embed for place in places)
+        tree = any(place.parent_chunk_id or not place.leaf for place in places)
     yield from _order(places)
+    paragraphs = [place for place in places if is_paragraph(place.chunk_id)]
+    if paragraphs:
+        divided = {place.parent_chunk_id for place in paragraphs}
+        places = [
+            replace(place, leaf=place.leaf or place.chunk_id in divided)
+            for place in places
+            if not is_paragraph(place.chunk_id)
+        ]
+        yield from divisions(places, paragraphs)
+    yield from _containers(places)
     yield from _numbers(places)
     yield from _same_metadata(places)
     yield from _breadcrumbs(places)
@@ -60,11 +72,30 @@ def _order(places: Sequence[Place]) -> Iterator[Finding]:
             )
 
 
+def _containers(places: Sequence[Place]) -> Iterator[Finding]:
+    """What contains leaves is no part of a section, and nobody is asked about it."""
+    for place in places:
+        if place.leaf:
+            continue
+        if place.numbered:
+            yield Finding(
+                rule="identity",
+                subject=place.chunk_id,
+                message="is numbered, though it is no leaf",
+            )
+        if place.asked:
+            yield Finding(
+                rule="E10-status",
+                subject=place.chunk_id,
+                message="a container's enrichment is not 'off'",
+            )
+
+
 def _numbers(places: Sequence[Place]) -> Iterator[Finding]:
     """The parts of a section are numbered from 0, none left out, never only one."""
     expected: Counter[str] = Counter()
     last: dict[str, Place] = {}
-    whole = {place.chunk_id for place in places if place.embed}
+    whole = {place.chunk_id for place in places if place.leaf}
     for place in places:
         section, _, written = place.chunk_id.rpartition(":")
         number = number_of(written)

@@ -32,6 +32,7 @@ Rule = Literal[
     "C9-container",
     "C9-cycle",
     "C9-level",
+    "C9-paragraph",
     "C9-root",
     "C12-metadata",
     "C13-form",
@@ -74,7 +75,11 @@ class Place:
     chunk_id: str
     parent_chunk_id: str | None
     level: Level
+    leaf: bool
+    """True for a chunk of the cover; in `multi` it need not be the one embedded."""
     embed: bool
+    asked: bool
+    """True when a statement was wished for."""
     forced_split: bool
     ordinal: int
     section_id: str

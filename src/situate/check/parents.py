@@ -19,7 +19,7 @@ _RANK = {"document": 0, "section": 1, "block": 2}
 def no_parents(places: Sequence[Place]) -> Iterator[Finding]:
     """Yield the records that have or are parents where there are leaves alone."""
     for place in places:
-        if place.parent_chunk_id is not None or not place.embed:
+        if place.parent_chunk_id is not None or not place.leaf:
             yield Finding(
                 rule="C9-parent",
                 subject=place.chunk_id,
@@ -47,12 +47,12 @@ def _containers(doc_id: str, places: Sequence[Place]) -> Iterator[Finding]:
     leaves: Counter[str] = Counter()
     others: set[str] = set()
     for place in places:
-        if place.embed:
+        if place.leaf:
             leaves.update((place.section_id, *around(place.section_id)))
             others.update(place.section_ids or ())
             others.update(() if place.numbered else (place.section_id,))
     wanted = {section for section, count in leaves.items() if count > 1} - others
-    found = {place.section_id for place in places if not place.embed} - {DOCUMENT}
+    found = {place.section_id for place in places if not place.leaf} - {DOCUMENT}
     for section_id in sorted(wanted ^ found):
         yield Finding(
             rule="C9-container",

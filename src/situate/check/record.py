@@ -66,10 +66,8 @@ def _identity(chunk: Chunk) -> Iterator[_Fault]:
     whole = f"{quoted}:{chunk.section_id}"
     is_whole = chunk.chunk_id == whole
     number = chunk.chunk_id.removeprefix(f"{whole}:")
-    if not is_whole and number_of(number) is None:
+    if not is_whole and number_of(number.removeprefix("p")) is None:
         yield "identity", f"should be {whole!r}, or that with a colon and a number"
-    elif not is_whole and not chunk.embed:
-        yield "identity", "is numbered, though it is no leaf"
     else:
         of_whole = "document" if chunk.section_id == DOCUMENT else "section"
         level = of_whole if is_whole else "block"
@@ -83,14 +81,11 @@ def _identity(chunk: Chunk) -> Iterator[_Fault]:
 
 
 def _described(chunk: Chunk) -> Iterator[_Fault]:
-    """Dates are dates, and the form of what is indexed is one that is written."""
+    """Dates are dates."""
     for name in ("effective_from", "effective_to"):
         value = getattr(chunk.metadata, name)
         if value is not None and not _is_day(value):
             yield "C12-metadata", f"{name} is {value!r}, no ISO date (YYYY-MM-DD)"
-    if chunk.embed_form != "text":
-        message = f"embed_form is {chunk.embed_form!r}; this situate writes 'text'"
-        yield "C13-form", message
 
 
 def _is_day(value: str) -> bool:
@@ -104,6 +99,8 @@ def _held(chunk: Chunk) -> Iterator[_Fault]:
     """A chunk has a text, and says of which blocks."""
     if not chunk.text.strip():
         yield "C2-lineage", "text is blank"
+    if chunk.embed and not chunk.reading.strip():
+        yield "C13-form", "nothing of it is indexed"
     if not chunk.block_ids:
         yield "C2-lineage", "holds no block"
     for block_id in chunk.parts.keys() - set(chunk.block_ids):
@@ -124,8 +121,6 @@ def _status(chunk: Chunk) -> Iterator[_Fault]:
     ):
         message = f"enrichment is {status!r}, the prompt {told.prompt!r}"
         yield "E10-status", f"{message}, the view {told.view!r}"
-    if not chunk.embed and status != "off":
-        yield "E10-status", f"enrichment of a container is {status!r}, not 'off'"
     if statement and statement != " ".join(statement.splitlines()).strip():
         yield "E8-statement", "the statement is more than one line"
 
@@ -179,4 +174,5 @@ def _sizes(chunk: Chunk, limits: Limits) -> Iterator[_Fault]:
 
 
 def _most(chunk: Chunk, limits: Limits) -> int:
-    return limits.max_tokens if chunk.embed else limits.container_max_tokens
+    is_part = chunk.embed or chunk.level == "block"
+    return limits.max_tokens if is_part else limits.container_max_tokens
