@@ -41,7 +41,10 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-COMMANDS = ["run", "chunk", "plan", "check", "show", "batch export", "batch import"]
+COMMANDS = [
+    *("run", "chunk", "plan", "check", "show", "inspect", "diff"),
+    *("batch export", "batch import"),
+]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

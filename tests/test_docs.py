@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 
 import pytest
@@ -58,6 +58,8 @@ def test_the_reference_tells_the_default(key: str) -> None:
         expected = "unset"
     elif isinstance(default, bool):
         expected = str(default).lower()
+    elif is_dataclass(default):
+        expected = "`{}`"
     elif isinstance(default, float):
         expected = f"{default:g}"
     else:
