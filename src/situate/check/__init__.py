@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 
 from situate import manifest
 from situate.check.document import examine
-from situate.check.files import Blocks, altered
+from situate.check.files import Blocks, altered, beside
 from situate.check.findings import Finding, Limits, Place, Rule
 from situate.check.listing import differences, listing
 from situate.check.record import examine_record
 from situate.check.source import Source
 from situate.errors import RecordError
-from situate.files import is_regular
 from situate.records import from_line, parse, read_lines
 from situate.tokens import load_counter
 
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from situate.check.coverage import Coverage
     from situate.check.findings import Listed
     from situate.model import Chunk
 
@@ -46,6 +46,8 @@ class Report:
     """How often each rule is broken."""
     findings: list[Finding] = field(default_factory=list)
     """The first hundred."""
+    coverage: Coverage | None = None
+    """How much of the source reached a leaf; None where none was named."""
 
     def add(self, finding: Finding) -> None:
         """Count a broken rule, and keep it while there are few."""
@@ -74,7 +76,7 @@ def check(
     """
     report = Report()
     limits, tree = _limits(chunks, max_tokens, report)
-    blocks = blocks or _beside(chunks, "blocks.jsonl")
+    blocks = blocks or beside(chunks, "blocks.jsonl")
     against = _Against(
         limits=limits,
         tree=tree,
@@ -93,7 +95,17 @@ def check(
     if against.blocks is not None:
         for doc_id in against.blocks.left():
             _add(report, "C2-cover", doc_id, "no chunk of it is in the file")
+    if against.source is not None:
+        _cover(against.source, report)
     return report
+
+
+def _cover(source: Source, report: Report) -> None:
+    """Measure what of the source is in the chunks, which may be of another version."""
+    report.coverage = found = source.coverage()
+    for heading in found.headings_missing if found.is_same_version else ():
+        message = f"heading {heading!r} is in no leaf's text or breadcrumb"
+        _add(report, "C2-cover", source.doc_id, message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +127,7 @@ def _limits(
     chunks: Path, max_tokens: int | None, report: Report
 ) -> tuple[Limits | None, bool | None]:
     """Take the sizes from the manifest, else from the caller, else none."""
-    path = _beside(chunks, "manifest.json")
+    path = beside(chunks, "manifest.json")
     if path is not None:
         sizes, files = manifest.read_sizes(path)
         for finding in altered(chunks.parent, files):
@@ -127,7 +139,7 @@ def _limits(
             prefix_max_tokens=sizes.prefix_max_tokens,
             statement_max_tokens=sizes.statement_max_tokens,
         )
-        return limits, sizes.granularity == "tree"
+        return limits, sizes.granularity != "leaves"
     if max_tokens is None:
         report.not_checked.append("sizes not checked: no manifest and no --max-tokens")
         return None, None
@@ -137,14 +149,6 @@ def _limits(
         container_max_tokens=4 * max_tokens,
     )
     return limits, None
-
-
-def _beside(chunks: Path, kind: str) -> Path | None:
-    path = chunks.with_name(f"{chunks.stem}.{kind}")
-    try:
-        return path if path != chunks and is_regular(path) else None
-    except OSError:
-        return None
 
 
 def _chunks(path: Path, against: _Against, report: Report) -> Iterator[Chunk]:
@@ -203,7 +207,9 @@ def _place(chunk: Chunk) -> Place:
         chunk_id=chunk.chunk_id,
         parent_chunk_id=chunk.parent_chunk_id,
         level=chunk.level,
+        leaf=chunk.embed,
         embed=chunk.embed,
+        asked=chunk.enrichment.status != "off",
         forced_split=chunk.forced_split,
         ordinal=chunk.ordinal,
         section_id=chunk.section_id,

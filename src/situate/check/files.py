@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from situate.check.findings import Finding, Listed
 from situate.errors import RecordError
 from situate.fields import Fields, span
-from situate.files import opened
+from situate.files import is_regular, opened
 from situate.records import SCHEMA, from_line, read_lines
 
 if TYPE_CHECKING:
@@ -17,6 +17,15 @@ if TYPE_CHECKING:
 
     from situate.manifest import FileDigest
     from situate.model import JsonValue
+
+
+def beside(chunks: Path, kind: str) -> Path | None:
+    """Give what stands beside a chunks file under its name; None where nothing does."""
+    path = chunks.with_name(f"{chunks.stem}.{kind}")
+    try:
+        return path if path != chunks and is_regular(path) else None
+    except OSError:
+        return None
 
 
 class Blocks:
@@ -86,6 +95,10 @@ def _listed(block: JsonValue, where: str) -> Listed:
         span=None if place is None else span(place, fields.name("span")),
         parts=fields.whole("parts"),
     )
+    for box in fields.listed("boxes", list):
+        if len(box) != 5:
+            message = f"{fields.name('boxes')}: a page and four edges were expected"
+            raise RecordError(message)
     fields.end()
     return listed
 

@@ -5,24 +5,32 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from situate.check.coverage import Leaf, coverage
 from situate.check.findings import Finding, Listed
 from situate.errors import RecordError
 from situate.fields import Fields
 from situate.files import opened
-from situate.model import walk
-from situate.readers import decode, read
+from situate.model import Code, Table, walk
+from situate.readers import decode, passages, read
 from situate.readers.decoding import clean
 from situate.readers.options import DEFAULTS
 from situate.records import from_line, read_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from situate.check.coverage import Coverage
     from situate.check.findings import Limits
     from situate.model import Block, Chunk
 
 _GAP = "\n\n"
+
+_INTRODUCTIONS = 2
+"""Paragraphs that may introduce a block: a lead-in and a caption (C4, C5)."""
+
+_INTRODUCED = frozenset({"list", "table", "code", "math"})
+"""Kinds of blocks that are introduced."""
 
 
 class Source:
@@ -38,7 +46,7 @@ class Source:
             RecordError: it is not told whose it is, or it cannot be read.
             ReadError: it cannot be decoded, or there is no reader for it.
         """
-        self.doc_id = _owner(path, chunks)
+        self.doc_id = owner(path, chunks)
         try:
             with opened(path) as file:
                 data = file.read(DEFAULTS.limits.max_bytes + 1)
@@ -46,8 +54,10 @@ class Source:
             message = f"{path}: cannot be read: {error.strerror}"
             raise RecordError(message) from error
         name = path.as_posix()
-        document = read(data, name).document
-        self._text = decode(data, name).text
+        self._read = read(data, name)
+        self._passages = passages(data, name)
+        self._leaves: list[Leaf] = []
+        document = self._read.document
         self.version = document.version
         self.blocks = tuple(
             Listed(
@@ -65,9 +75,26 @@ class Source:
             for section, _ in walk(document.root)
             for block in section.blocks
         }
+        self._around = dict(_neighbours(list(self._blocks.values())))
+        self._last: str | None = None
+        # Offsets count characters where a format has any, and in no other.
+        has_spans = any(block.span is not None for block in self.blocks)
+        self._text = decode(data, name).text if has_spans else ""
+
+    def coverage(self) -> Coverage:
+        """Measure how much of it the leaves hold that were examined. Ask once."""
+        return coverage(self._passages, self._read, self._leaves)
 
     def examine(self, chunk: Chunk, limits: Limits | None) -> Iterator[Finding]:
         """Yield what a chunk says that its source does not."""
+        if chunk.embed:
+            self._leaves.append(
+                Leaf(
+                    text=self._own(chunk),
+                    breadcrumb=chunk.breadcrumb,
+                    doc_version=chunk.doc_version,
+                )
+            )
         end = max((span[1] for span in chunk.spans if span is not None), default=0)
         if end > len(self._text):
             yield Finding(
@@ -113,12 +140,54 @@ class Source:
         if exact and chunk.text != _GAP.join(texts):
             yield ""
 
+    def _own(self, leaf: Chunk) -> str:
+        """Give a leaf's text without what it repeats of the pieces above it (C2)."""
+        if not leaf.block_ids:
+            return leaf.text
+        first = leaf.block_ids[0]
+        block = self._blocks.get(first)
+        continues, self._last = first == self._last, leaf.block_ids[-1]
+        if not continues or block is None:
+            return leaf.text
+        text = leaf.text
+        for _ in range(_INTRODUCTIONS if block.kind in _INTRODUCED else 0):
+            above, gap, below = text.partition(_GAP)
+            if gap and any(near.text.endswith(above) for near in self._around[first]):
+                text = below
+        for head in _head(block):
+            line, _, below = text.partition("\n")
+            if line == head:
+                text = below.lstrip("\n")
+        return text
+
     def _is_slice(self, block: Block) -> bool:
         """Tell whether a block's text is its stretch of the source."""
         return (
             block.span is not None
             and clean(self._text[slice(*block.span)]) == block.text
         )
+
+
+def _neighbours(blocks: Sequence[Block]) -> Iterator[tuple[str, tuple[Block, ...]]]:
+    """Yield with each block the paragraphs that may introduce it or be its caption."""
+    for number, block in enumerate(blocks):
+        before = blocks[max(0, number - _INTRODUCTIONS) : number]
+        around = (*before, *blocks[number + 1 : number + 2])
+        yield (
+            block.block_id,
+            tuple(near for near in around if near.kind == "paragraph"),
+        )
+
+
+def _head(block: Block) -> tuple[str, ...]:
+    """Give the lines that stand in every piece of a block."""
+    match block.content:
+        case Table(header=header, delimiter=delimiter, caption=caption):
+            return (caption or "", *(row.text for row in header), delimiter)
+        case Code(opening=opening):
+            return (opening,)
+        case _:
+            return ()
 
 
 def _is_verbatim(block: Block, limits: Limits | None) -> bool:
@@ -131,8 +200,12 @@ def _is_verbatim(block: Block, limits: Limits | None) -> bool:
     return limits.counter.count(block.text + _GAP) <= limits.max_tokens // share
 
 
-def _owner(path: Path, chunks: Path) -> str:
-    """Give the document whose source a path is."""
+def owner(path: Path, chunks: Path) -> str:
+    """Give the document whose source a path is.
+
+    Raises:
+        RecordError: it is not told whose it is.
+    """
     doc_ids = set(_doc_ids(chunks))
     name = path.as_posix()
     own = {doc_id for doc_id in doc_ids if f"/{name}".endswith(f"/{doc_id}")}

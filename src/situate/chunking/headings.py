@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from situate.chunking.measure import GAP
-from situate.chunking.packing import tokens_of
+from situate.chunking.units import tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from situate.chunking.measure import Measure
-    from situate.chunking.packing import Unit
     from situate.chunking.places import Place
+    from situate.chunking.units import Unit
 
 
 def move_headings(

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Literal
 
 from situate.chunking.breadcrumbs import breadcrumb_line, crumb
 from situate.chunking.measure import GAP
-from situate.chunking.packing import Unit, tokens_of
 from situate.chunking.places import Place, document_title
 from situate.chunking.reading import block_reading, has_marks, laid_out, prose
 from situate.chunking.sentences import LONGEST_TOKEN, split
+from situate.chunking.units import Unit, tokens_of
 from situate.model import Chunk, Enrichment, Table
 
 if TYPE_CHECKING:

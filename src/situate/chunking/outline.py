@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from situate.chunking.headings import move_headings
-from situate.chunking.packing import Unit, tokens_of, unit_of
 from situate.chunking.places import holds_text
+from situate.chunking.units import Unit, tokens_of, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,15 +11,8 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-from situate.chunking.introductions import (
-    LEAD_IN_TOKENS,
-    is_caption,
-    is_figure,
-    is_figure_caption,
-    is_lead_in,
-    may_be_introduced,
-    repeated,
-)
+from situate.chunking.company import Company, Group
+from situate.chunking.introductions import repeated
 from situate.chunking.measure import GAP, Measure
 from situate.chunking.pieces import (
     Piece,
@@ -32,83 +25,21 @@ from situate.chunking.pieces import (
     tiled,
 )
 from situate.chunking.sentences import shorten, split
+from situate.chunking.units import Unit, tokens_of
 from situate.model import Code, Items, Quote, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from situate.model import Block, Item, Span
+    from situate.model import Block, Item
 
 # Both measured on four public corpora with 256-token chunks, 2026-11: the first
 # beat closing early and filling always, the second only spares a stray tail.
 START_IN_OPEN_CHUNK = 40
 SMALLEST_LAST_CHUNK = 6
 
-_WITH_COMPANY = frozenset({"paragraph", "table"})
 _LINES = frozenset({"math", "html", "reference"})
 _MARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unit:
-    """A block, or a piece of one, as it stands in a chunk."""
-
-    block: Block
-    text: str
-    joined: int
-    """Tokens of the text and the blank line after it."""
-    parts: Span | None = None
-    """Which parts of the block; None for all of it."""
-    span: Span | None = None
-    forced: bool = False
-    introduces: bool = False
-    """True when it must not be the last of a chunk."""
-    before: tuple[str, ...] = ()
-    """What the text repeats above the block's own: a lead-in, a caption."""
-    after: tuple[str, ...] = ()
-    excess: int = 0
-    """Tokens that its reading has above those of its text, about."""
-
-    @property
-    def body(self) -> str:
-        """The text without what it repeats."""
-        start = sum(len(text) + len(GAP) for text in self.before)
-        end = sum(len(text) + len(GAP) for text in self.after)
-        return self.text[start : len(self.text) - end]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Group:
-    """A block with what must stay beside it."""
-
-    before: tuple[Unit, ...]
-    unit: Unit
-    after: tuple[Unit, ...] = ()
-
-    @property
-    def units(self) -> tuple[Unit, ...]:
-        return (*self.before, self.unit, *self.after)
-
-
-def unit_of(block: Block, measure: Measure) -> Unit:
-    """Measure a whole block."""
-    joined = measure.joined(block.text)
-    return Unit(
-        block=block,
-        text=block.text,
-        joined=joined,
-        span=block.span,
-        excess=measure.excess(block, joined) if block.kind == "table" else 0,
-    )
-
-
-def tokens_of(units: Sequence[Unit], measure: Measure) -> int:
-    """Count the tokens of units joined by blank lines."""
-    if not measure.exact_sums:
-        return measure.word(GAP.join(unit.text for unit in units))
-    last = units[-1]
-    before = sum(unit.joined for unit in units[:-1])
-    return before + measure.alone(last.text, last.joined)
 
 
 def pack(
@@ -127,7 +58,7 @@ def pack(
     if sums == "counts" and _fit_together(units, measure, limit):
         return [list(units)]
     packer = _Packer(measure, limit, language, sums)
-    for group in _Company(units, measure, limit, language).groups():
+    for group in Company(units, measure, limit, language).groups():
         packer.add(group)
     return packer.finish()
 
@@ -158,7 +89,7 @@ class _Packer:
     excess: int = 0
     """Tokens of the open chunk's reading above those of its text."""
 
-    def add(self, group: _Group) -> None:
+    def add(self, group: Group) -> None:
         """Put a group into the open chunk, a new one, or cut its block."""
         *others, last = group.units
         beside = sum(unit.joined for unit in others)
@@ -209,7 +140,7 @@ class _Packer:
     def _over(self) -> bool:
         return tokens_of(self.open, self.measure) > self.limit
 
-    def _cut(self, group: _Group) -> None:
+    def _cut(self, group: Group) -> None:
         """Place a block piece by piece; what introduces it is repeated."""
         before = [repeated(unit.block, self.language) for unit in group.before]
         after = [repeated(unit.block, self.language) for unit in group.after]
@@ -233,7 +164,7 @@ class _Packer:
         self._place_all(group.after)
 
     def _pieces(
-        self, group: _Group, room: Room, before: list[str], after: list[str]
+        self, group: Group, room: Room, before: list[str], after: list[str]
     ) -> list[Unit]:
         """Cut a block and put what is repeated around its pieces."""
         block = group.unit.block
@@ -430,73 +361,6 @@ def _header_tokens(block: Block, measure: Measure) -> int:
     if not isinstance(block.content, Table):
         return 0
     return measure.count(head_of(block.content) + "\n")
-
-
-@dataclass(frozen=True, slots=True)
-class _Company:
-    """Finds the lead-in and captions that belong to a block."""
-
-    units: Sequence[Unit]
-    measure: Measure
-    limit: int
-    language: str | None
-
-    def groups(self) -> Iterator[_Group]:
-        """Put every block together with what belongs to it."""
-        at = 0
-        while at < len(self.units):
-            if self.units[at].block.kind not in _WITH_COMPANY:
-                yield _Group(before=(), unit=self.units[at])
-                at += 1
-                continue
-            start = at
-            while self._introduces(at):
-                at += 1
-            # A lead-in before a lead-in, or one without room beside it, is alone.
-            begin = max(start, at - 2)
-            while begin < at and not self._fit(self.units[begin:at]):
-                begin += 1
-            for alone in self.units[start:begin]:
-                yield _Group(before=(), unit=alone)
-            before = tuple(
-                replace(unit, introduces=True) for unit in self.units[begin:at]
-            )
-            after = self._caption_below(at, before)
-            yield _Group(before=before, unit=self.units[at], after=after)
-            at += 1 + len(after)
-
-    def _introduces(self, at: int) -> bool:
-        """Tell whether a unit belongs to what follows, directly or over a caption."""
-        unit = self.units[at]
-        if unit.block.kind != "paragraph" or at + 1 == len(self.units):
-            return False
-        following = self.units[at + 1].block
-        if following.kind == "table" and is_caption(unit.block):
-            return True
-        if is_figure(unit.block):
-            return is_figure_caption(following)
-        if is_figure(following):
-            above = at > 0 and is_figure(self.units[at - 1].block)
-            return is_figure_caption(unit.block) and not above
-        if is_caption(following) and at + 2 < len(self.units):
-            following = self.units[at + 2].block
-        if not may_be_introduced(following) or unit.joined > 2 * LEAD_IN_TOKENS:
-            return False
-        tokens = self.measure.alone(unit.text, unit.joined)
-        return is_lead_in(unit.block, following, tokens, self.language)
-
-    def _caption_below(self, at: int, before: Sequence[Unit]) -> tuple[Unit, ...]:
-        """Give the caption under a table that has none above."""
-        below = tuple(self.units[at + 1 : at + 2])
-        named = any(is_caption(unit.block) for unit in before)
-        if self.units[at].block.kind != "table" or named or not below:
-            return ()
-        if not is_caption(below[0].block) or self._introduces(at + 1):
-            return ()
-        return below if self._fit(below) else ()
-
-    def _fit(self, units: Sequence[Unit]) -> bool:
-        return sum(unit.joined for unit in units) <= self.limit // 2
 
 
 def _is_heading(unit: Unit) -> bool:

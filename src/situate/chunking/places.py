@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from situate.chunking.breadcrumbs import crumb
-from situate.chunking.packing import Unit, unit_of
+from situate.chunking.units import Unit, unit_of
 from situate.model import TOP, walk
 
 if TYPE_CHECKING:

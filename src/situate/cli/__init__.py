@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from situate.cli import batch, console, corpora, files
+from situate.cli import batch, comparing, console, corpora, files, inspecting
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -42,6 +42,8 @@ app.command()(files.chunk)
 app.command()(corpora.plan)
 app.command()(files.check)
 app.command()(files.show)
+app.command()(inspecting.inspect)
+app.command()(comparing.diff)
 app.add_typer(batch.app, name="batch")
 
 

@@ -80,10 +80,7 @@ def give_up(error: OSError) -> None:
 
 def say(message: str) -> None:
     """Write a message to stderr; nothing in it can steer a terminal."""
-    plain = "".join(
-        character if character.isprintable() or character == "\n" else "?"
-        for character in message
-    )
+    plain = "\n".join(map(_harmless, message.split("\n")))
     with _unheard():
         typer.echo(f"situate: {plain}", err=True)
 
@@ -128,6 +125,11 @@ def copy(content: BinaryIO) -> None:
 def text(content: str) -> None:
     """Write a text and a line break to stdout as UTF-8."""
     data(content.encode("utf-8", "backslashreplace") + b"\n")
+
+
+def line(content: str) -> None:
+    """Write one line to stdout; nothing in it can steer a terminal or end the line."""
+    text(_harmless(content))
 
 
 def as_json(value: object) -> None:
@@ -180,6 +182,12 @@ class Terminal:
         """Move the bar by one document."""
         if self._progress is not None and self._task is not None:
             self._progress.advance(self._task)
+
+
+def _harmless(content: str) -> str:
+    return "".join(
+        character if character.isprintable() else "?" for character in content
+    )
 
 
 def _code(error: SituateError) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from situate import readers
 from situate.chunking import Rules, chunk
@@ -31,6 +31,11 @@ class Prepared:
     document: Document
     chunks: tuple[Chunk, ...]
     warnings: tuple[str, ...]
+
+    @property
+    def doc_id(self) -> str:
+        """The id the document goes by."""
+        return self.document.doc_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,20 +156,32 @@ class Preparer:
             return Failed(source=source, reason=str(error))
 
 
+class Named(Protocol):
+    """A document that has been read, in whatever form."""
+
+    @property
+    def source(self) -> Source:
+        """Where it was read from."""
+
+    @property
+    def doc_id(self) -> str:
+        """The id it goes by."""
+
+
 class Ids:
     """The ids seen so far, which documents may choose themselves."""
 
     def __init__(self) -> None:
         self._paths: dict[str, Path] = {}
 
-    def add(self, outcome: Prepared | Failed) -> None:
+    def add(self, outcome: Named | Failed) -> None:
         """Note a document's id.
 
         Raises:
             SituateError: an earlier document has it.
         """
-        if isinstance(outcome, Prepared):
-            doc_id, path = outcome.document.doc_id, outcome.source.path
+        if not isinstance(outcome, Failed):
+            doc_id, path = outcome.doc_id, outcome.source.path
             other = self._paths.setdefault(doc_id, path)
             if other != path:
                 raise same_id(doc_id, other, path)

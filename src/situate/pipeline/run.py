@@ -11,15 +11,15 @@ from situate.enrichment.cache import Cache
 from situate.enrichment.ledger import Ledger
 from situate.enrichment.live import Session, skipped
 from situate.enrichment.reasons import REASONS
-from situate.errors import ConfigError, Locked, RecordError, SituateError
-from situate.lines import Lines
+from situate.errors import ConfigError, Locked, SituateError
 from situate.manifest import NOTHING_SPENT, Manifest, Sizes, Spent, to_json
 from situate.output import Output, writing
-from situate.pipeline.documents import Failed, Prepared
+from situate.pipeline.documents import Failed, Ids, Prepared
 from situate.pipeline.enriching import enrich_in_order
 from situate.pipeline.jobs import ready
+from situate.pipeline.parallel import write_all
 from situate.pipeline.tally import Tally
-from situate.records import blocks_record, to_line
+from situate.pipeline.written import Written, written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,7 +101,6 @@ class _Run:
         self._config = job.config
         self._watcher = watcher
         self._tally = Tally()
-        self._lines = Lines()
 
     def work(self) -> Result:
         """Read, cut, ask, write and publish.
@@ -143,9 +142,10 @@ class _Run:
 
     def _without_statements(self, sources: Sequence[Source]) -> Spent:
         self._watcher.begin(self._config.corpus.name, len(sources))
-        for outcome in self._job.preparer.prepare_all(sources):
-            chunks = outcome.chunks if isinstance(outcome, Prepared) else ()
-            self._write(outcome, chunks)
+        ids = Ids()
+        for outcome in write_all(sources, self._job.preparer, self._config):
+            ids.add(outcome)
+            self._publish(outcome)
         return NOTHING_SPENT
 
     def _with_statements(self, sources: Sequence[Source], asking: Asking) -> Spent:
@@ -210,21 +210,21 @@ class _Run:
         )
 
     def _write(self, outcome: Prepared | Failed, chunks: Sequence[Chunk]) -> None:
-        """Write a document, or say why it is not written."""
+        """Publish a document with the chunks that came of it."""
         if isinstance(outcome, Prepared):
-            try:
-                # All lines first: a document is written whole or not at all.
-                lines = b"".join(self._lines.line(chunk) for chunk in chunks)
-                blocks = to_line(blocks_record(outcome.document))
-            except RecordError as error:
-                outcome = Failed(source=outcome.source, reason=str(error))
-            else:
-                self._chunks.write(lines)
-                self._blocks.write(blocks)
-                self._tally.add(outcome, chunks)
-                for warning in outcome.warnings:
-                    self._watcher.note(f"{outcome.document.doc_id}: {warning}")
-        if isinstance(outcome, Failed):
+            self._publish(written(outcome, chunks))
+        else:
+            self._publish(outcome)
+
+    def _publish(self, outcome: Written | Failed) -> None:
+        """Write a document, or say why it is not written."""
+        if isinstance(outcome, Written):
+            self._chunks.write(outcome.chunks)
+            self._blocks.write(outcome.blocks)
+            self._tally.add(outcome)
+            for warning in outcome.warnings:
+                self._watcher.note(f"{outcome.doc_id}: {warning}")
+        else:
             self._tally.fail(outcome)
             self._watcher.note(f"failed: {outcome.reason}")
         self._watcher.advance()

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 from situate.manifest import Counts, Note
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from situate.model import Chunk
-    from situate.pipeline.documents import Failed, Prepared
+    from situate.pipeline.documents import Failed
+    from situate.pipeline.written import Written
 
 
 class Tally:
@@ -26,23 +24,23 @@ class Tally:
         self._fallbacks: Counter[str] = Counter()
         self._skipped: Counter[str] = Counter()
 
-    def add(self, document: Prepared, chunks: Iterable[Chunk]) -> None:
+    def add(self, document: Written) -> None:
         """Count a document and its chunks as they are published."""
         self.documents += 1
-        doc_id = document.document.doc_id
         self.warnings.extend(
-            Note(doc_id=doc_id, message=message) for message in document.warnings
+            Note(doc_id=document.doc_id, message=message)
+            for message in document.warnings
         )
-        for chunk in chunks:
-            self._levels[chunk.level] += 1
-            reason = chunk.enrichment.reason or "unknown"
-            match chunk.enrichment.status:
+        self._levels.update(document.levels)
+        for (status, told), count in document.outcomes.items():
+            reason = told or "unknown"
+            match status:
                 case "statement":
-                    self._statements += 1
+                    self._statements += count
                 case "fallback":
-                    self._fallbacks[reason] += 1
+                    self._fallbacks[reason] += count
                 case "skipped":
-                    self._skipped[reason] += 1
+                    self._skipped[reason] += count
                 case "off":
                     pass
 

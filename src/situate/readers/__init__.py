@@ -6,11 +6,11 @@ Adding one means its module and its line in `_FORMATS`.
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from situate.errors import ReadError
-from situate.readers import markdown, text
 from situate.readers.decoding import Decoded, decode
 from situate.readers.options import DEFAULTS, Limits, ReaderOptions
 from situate.readers.tree import Read
@@ -57,15 +57,26 @@ __all__ = [
     "read",
 ]
 
-_FORMATS: Mapping[str, Format] = {
-    ".md": markdown,
-    ".markdown": markdown,
-    ".mdown": markdown,
-    ".mkd": markdown,
-    ".txt": text,
-    ".text": text,
-    "": text,
+_FORMATS: Mapping[str, str] = {
+    ".docx": "docx",
+    ".docm": "docx",
+    ".dotx": "docx",
+    ".dotm": "docx",
+    ".pdf": "pdf",
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".mdown": "markdown",
+    ".mkd": "markdown",
+    ".txt": "text",
+    ".text": "text",
+    "": "text",
+    ".html": "html",
+    ".htm": "html",
+    ".xhtml": "html",
+    ".epub": "epub",
+    ".json": "docling",
 }
+"""The modules by extension; each is imported when a file asks for it."""
 
 
 def read(
@@ -104,14 +115,14 @@ def passages(data: bytes, source: str) -> Iterator[str]:
 
 def _format(source: str) -> Format:
     extension = PurePosixPath(source).suffix.lower()
-    found = _FORMATS.get(extension)
-    if found is None:
+    module = _FORMATS.get(extension)
+    if module is None:
         message = (
             f"{source}: there is no reader for {extension!r} files; "
             f"situate reads {', '.join(extensions())} and files without an extension"
         )
         raise ReadError(message)
-    return found
+    return cast("Format", import_module(f"situate.readers.{module}"))
 
 
 def extensions() -> tuple[str, ...]:

@@ -1,6 +1,7 @@
-"""Read plain text: paragraphs between blank lines, in one section.
+"""Read plain text: paragraphs between blank lines.
 
-No headings are guessed from capitals, numbers or underlines.
+Numbered clauses become sections where they are consistent. No headings are guessed
+from capitals or underlines.
 """
 
 from __future__ import annotations
@@ -8,7 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from situate.model import Block, Metadata
+from situate.model import Metadata
+from situate.readers import clauses
 from situate.readers.decoding import clean, decode
 from situate.readers.options import DEFAULTS
 from situate.readers.tree import Outline, Read
@@ -16,6 +18,7 @@ from situate.readers.tree import Outline, Read
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from situate.model import Span
     from situate.readers.options import ReaderOptions
 
 # Lines that say something, one below the other; a form feed ends a page and the
@@ -37,19 +40,18 @@ def read(
     """
     decoded = decode(data, source)
     text = decoded.text
+    paragraphs = list(_paragraphs(text))
+    pieces: tuple[clauses.Piece, ...] = ()
+    if options.legal_numbering is not False:
+        pieces = clauses.find(text, paragraphs)
+    if not pieces:
+        pieces = tuple(
+            clauses.Text(paragraph=number, span=span)
+            for number, span in enumerate(paragraphs)
+        )
     outline = Outline()
-    for found in _PARAGRAPH.finditer(text):
-        line = text.rfind("\n", 0, found.start()) + 1
-        start = max(line, text.rfind("\f", line, found.start()) + 1)
-        said = text[start : found.end()].rstrip()
-        shown = clean(said)
-        if shown.strip():
-            span = (start, start + len(said))
-            outline.add(
-                Block(
-                    block_id=outline.block_id, kind="paragraph", text=shown, span=span
-                )
-            )
+    for piece in pieces:
+        clauses.write(outline, piece, lambda start, end: clean(text[start:end]))
     return outline.read(
         doc_id=source,
         version=None,
@@ -65,3 +67,10 @@ def passages(data: bytes, source: str) -> Iterator[str]:
         ReadError: `data` is no text.
     """
     yield from clean(decode(data, source).text).split("\n")
+
+
+def _paragraphs(text: str) -> Iterator[Span]:
+    for found in _PARAGRAPH.finditer(text):
+        line = text.rfind("\n", 0, found.start()) + 1
+        start = max(line, text.rfind("\f", line, found.start()) + 1)
+        yield start, start + len(text[start : found.end()].rstrip())

@@ -8,21 +8,23 @@ not those inside quotations, lists or footnotes.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from situate.model import Block, Code
-from situate.readers import frontmatter
+from situate.readers import clauses, frontmatter
 from situate.readers.decoding import blank_controls, clean, decode, has_controls
-from situate.readers.markdown.nodes import Parsed, parse
+from situate.readers.markdown.nodes import parse
 from situate.readers.markdown.parts import build, complete
 from situate.readers.markdown.passages import HOLE, Source
 from situate.readers.options import DEFAULTS
 from situate.readers.tree import Outline, Read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from situate.model import Metadata
+    from situate.readers.markdown.nodes import Node, Parsed
     from situate.readers.options import ReaderOptions
 
 _NOT_SHOWN = re.compile(r"<!--.*?-->|data:[\w/+.-]*;base64,[\w+/=]*", re.DOTALL)
@@ -51,9 +53,10 @@ def read(
     if front.unread is not None:
         _add_unread(outline, text, *front.unread)
     warnings = decoded.warnings + front.warnings + described.warnings
-    warnings += _add_blocks(
-        outline, _source(shown, parsed), parsed, front.body, described.metadata
-    )
+    seen = _source(shown, parsed)
+    nodes = list(complete(parsed.children, seen, front.body, len(shown)))
+    pieces = _clauses(seen, nodes) if options.legal_numbering else {}
+    warnings += _add_blocks(outline, seen, nodes, pieces, described.metadata)
     if parsed.unclosed is not None:
         line = text.count("\n", 0, parsed.unclosed) + 1
         warnings += (f"the comment opened in line {line} never ends; it was kept",)
@@ -103,16 +106,45 @@ def _add_unread(outline: Outline, text: str, start: int, end: int) -> None:
         )
 
 
+def _clauses(source: Source, nodes: Sequence[Node]) -> dict[int, list[clauses.Piece]]:
+    """Give what numbered clauses make of the paragraphs, each by where it begins.
+
+    Empty when there are none; a paragraph that belongs to a piece above has none.
+    """
+    spans = [
+        (node.start, source.cut(node.start, node.end)[1])
+        for node in nodes
+        if node.kind == "paragraph"
+    ]
+    pieces: dict[int, list[clauses.Piece]] = {}
+    for piece in clauses.find(source.shown, spans):
+        start, _ = spans[piece.paragraph]
+        pieces.setdefault(start, []).append(piece)
+    return pieces
+
+
 def _add_blocks(
-    outline: Outline, source: Source, parsed: Parsed, body: int, metadata: Metadata
+    outline: Outline,
+    source: Source,
+    nodes: Sequence[Node],
+    pieces: Mapping[int, Sequence[clauses.Piece]],
+    metadata: Metadata,
 ) -> tuple[str, ...]:
     """Add the blocks below the front matter; give what headings say amiss."""
     warnings: tuple[str, ...] = ()
-    for node in complete(parsed.children, source, body, len(source.shown)):
+    above = 0
+    for node in nodes:
+        if pieces and node.kind == "paragraph":
+            for piece in pieces.get(node.start, ()):
+                if isinstance(piece, clauses.Clause):
+                    piece = replace(piece, level=above + piece.level)  # noqa: PLW2901 - clauses stand below the heading
+                clauses.write(outline, piece, lambda *span: source.cut(*span)[0])
+            continue
         block = build(node, source, outline.block_id)
         if block is None:
             continue
         if node.kind == "heading":
+            above = node.level
             outline.heading(
                 level=node.level, title=node.title, text=block.text, span=block.span
             )

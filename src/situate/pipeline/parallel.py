@@ -1,0 +1,143 @@
+"""Reads, cuts and writes the documents of a corpus on all processors.
+
+Worth its start only for a corpus of some size: a process takes a second to load what
+it needs. Documents come out in the order they went in, and no more of them wait
+than the processes need to stay busy. A document that ends its process, which only a
+parser written in C can do, is the one that fails.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import deque
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from typing import TYPE_CHECKING
+
+from situate.pipeline.documents import Failed, Prepared, Preparer
+from situate.pipeline.written import Written, written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from concurrent.futures import Future
+
+    from situate.config import Config
+    from situate.corpus import Source
+
+SMALLEST = 16 * 1024 * 1024
+"""Bytes of a corpus from which several processes are faster than one."""
+
+_AHEAD = 4
+"""Documents on their way for each process."""
+
+
+def write_all(
+    sources: Sequence[Source], preparer: Preparer, config: Config
+) -> Iterator[Written | Failed]:
+    """Read, cut and write documents; a bad one is a value."""
+    processes = min(os.cpu_count() or 1, len(sources))
+    if processes < 2 or _bytes(sources) < SMALLEST:
+        for source in sources:
+            yield _write(preparer, source)
+        return
+    with _Pool(config, processes) as pool:
+        waiting: deque[tuple[Source, Future[Written | Failed]]] = deque()
+        for source in sources:
+            waiting.append((source, pool.submit(source)))
+            if len(waiting) > _AHEAD * processes:
+                yield pool.result(*waiting.popleft())
+        while waiting:
+            yield pool.result(*waiting.popleft())
+
+
+@dataclass(slots=True)
+class _Pool:
+    """Processes that are replaced when a document ends one."""
+
+    config: Config
+    processes: int
+    executor: ProcessPoolExecutor = field(init=False)
+    alone: ProcessPoolExecutor | None = None
+    """For documents that were in the hands of a process that died."""
+
+    def __post_init__(self) -> None:
+        self.executor = self._started(self.processes)
+
+    def __enter__(self) -> _Pool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for executor in (self.executor, self.alone):
+            if executor is not None:
+                executor.shutdown(cancel_futures=True)
+
+    def submit(self, source: Source) -> Future[Written | Failed]:
+        """Hand a document to a process."""
+        try:
+            return self.executor.submit(_work, source)
+        except BrokenProcessPool:
+            self.executor.shutdown(cancel_futures=True)
+            self.executor = self._started(self.processes)
+            return self.executor.submit(_work, source)
+
+    def result(
+        self, source: Source, future: Future[Written | Failed]
+    ) -> Written | Failed:
+        """Wait for a document; one of a broken pool is tried once more, alone."""
+        try:
+            return future.result()
+        except BrokenProcessPool:
+            pass
+        if self.alone is None:
+            self.alone = self._started(1)
+        try:
+            return self.alone.submit(_work, source).result()
+        except BrokenProcessPool:
+            self.alone = None
+            reason = f"{source.doc_id}: its reader crashed; it may be damaged"
+            return Failed(source=source, reason=reason)
+
+    def _started(self, processes: int) -> ProcessPoolExecutor:
+        # Nothing of this process, its threads and locks, is to be copied.
+        return ProcessPoolExecutor(
+            processes,
+            mp_context=get_context("spawn"),
+            initializer=_start,
+            initargs=(self.config,),
+        )
+
+
+_preparer: Preparer | None = None
+"""What a process of the pool reads and cuts with, made once when it starts."""
+
+
+def _start(config: Config) -> None:
+    global _preparer  # noqa: PLW0603 - a pool's processes have no other place for it
+    # Whoever interrupts a run ends it in the process that writes.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _preparer = Preparer.of(config)
+
+
+def _work(source: Source) -> Written | Failed:
+    assert _preparer is not None  # noqa: S101 - `_start` has run
+    return _write(_preparer, source)
+
+
+def _write(preparer: Preparer, source: Source) -> Written | Failed:
+    outcome = preparer.outcome(source)
+    if isinstance(outcome, Prepared):
+        return written(outcome, outcome.chunks)
+    return outcome
+
+
+def _bytes(sources: Sequence[Source]) -> int:
+    total = 0
+    for source in sources:
+        try:
+            total += source.path.stat().st_size
+        except OSError:
+            continue  # Reading it will say why.
+    return total

@@ -1,0 +1,76 @@
+"""A large corpus is cut by several processes, and nobody can tell."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from situate.check import check
+from situate.pipeline import parallel
+from tests.support.corpora import Corpus, Heard
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def corpus(folder: Path, documents: int = 40) -> Corpus:
+    """Write a corpus of documents, one of which cannot be read."""
+    folder.mkdir(exist_ok=True)
+    made = Corpus(folder=folder)
+    for number in range(documents):
+        text = f"# Part {number}\n\nText of {number}.\n\n## Below\n\nMore of it.\n"
+        made.document(f"{number:02}.md", text)
+    made.document("broken.md", "\x00\x01\x02\x03" * 50)
+    return made.configure(corpus={"max_failed_share": 0.1})
+
+
+@pytest.fixture
+def several(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make any corpus large enough for several processes."""
+    monkeypatch.setattr(parallel, "SMALLEST", 0)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+
+
+def test_processes_write_what_one_would(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """C10: the same bytes on any machine, with the same failures."""
+    alone, shared = corpus(tmp_path / "alone"), corpus(tmp_path / "shared")
+    one = alone.run()
+    request.getfixturevalue("several")
+
+    two = shared.run()
+
+    assert shared.chunks.read_bytes() == alone.chunks.read_bytes()
+    assert two.counts == one.counts
+    assert two.counts is not None
+    assert (two.counts.documents, two.counts.failed) == (41, 1)
+    assert check(shared.chunks).findings == []
+
+
+class Killing(Heard):
+    """Kills the processes at work once a few documents are done."""
+
+    def advance(self) -> None:
+        """Count a document, and strike at the third."""
+        super().advance()
+        if self.advanced == 3:
+            for process in multiprocessing.active_children():
+                assert process.pid is not None
+                os.kill(process.pid, signal.SIGKILL)
+
+
+@pytest.mark.usefixtures("several")
+def test_a_process_that_dies_costs_no_document(tmp_path: Path) -> None:
+    """What was in its hands is done again by another."""
+    made = corpus(tmp_path)
+
+    result = made.run(watcher=Killing())
+
+    assert result.counts is not None
+    assert (result.counts.documents, result.counts.failed) == (41, 1)
+    assert check(made.chunks).findings == []
