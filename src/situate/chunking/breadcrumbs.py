@@ -33,6 +33,10 @@ def breadcrumb_line(
     """
     kind = f"[{' '.join(doc_type.split())}]" if doc_type and doc_type.strip() else ""
     kind = crumb(kind, measure, max_tokens=max_tokens // 2)
+    whole = " ".join(part for part in (kind, _BETWEEN.join(crumbs)) if part)
+    # Most lines are far from the bound, and need no look at their parts.
+    if _surely_within(whole, max_tokens) or measure.count(whole) <= max_tokens:
+        return whole
     sizes = [measure.word(_BETWEEN + each) for each in crumbs]
     room = max_tokens - measure.word(kind)
     first, used = 0, sum(sizes)
@@ -58,4 +62,6 @@ def breadcrumb_line(
 
 def _surely_within(text: str, limit: int) -> bool:
     """Tell without counting: no token is shorter than a byte."""
-    return len(text.encode("utf-8", "surrogatepass")) <= limit
+    if len(text) > limit:
+        return False
+    return text.isascii() or len(text.encode("utf-8", "surrogatepass")) <= limit
