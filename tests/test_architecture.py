@@ -15,8 +15,9 @@ import situate
 ROOT = Path(situate.__file__).parent
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "model", "usage"),
+    ("collector", "errors", "model", "usage"),
     ("fields", "files", "records", "tokens", "config", "prompts", "pricing", "shipped"),
+    ("lines",),
     ("readers", "chunking"),
     (
         "enrichment.exchange",
@@ -38,7 +39,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "enrichment.live",
         "enrichment.batch",
     ),
-    ("manifest", "corpus", "output", "check", "pipeline"),
+    ("manifest", "corpus", "output", "check", "diff", "pipeline", "inspect"),
     ("cli", "__main__"),
 )
 """From the ground up: a module may use its own layer and those below it."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
+from situate.collector import collector_paused
 from situate.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -97,6 +98,13 @@ def chunk(
     A document without text gives none. Sizes are exact counts of `counter`; one
     that splits at line starts counts every block once.
     """
+    with collector_paused():
+        return _chunk(document, rules, counter, corpus)
+
+
+def _chunk(
+    document: Document, rules: Rules, counter: TokenCounter, corpus: str | None
+) -> tuple[Chunk, ...]:
     # What cuts text loads a sentence splitter's tables, which `--help` never needs.
     from situate.chunking.levels import Builder, Packed
     from situate.chunking.measure import Measure

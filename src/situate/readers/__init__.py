@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, cast
 
+from situate.collector import collector_paused
 from situate.errors import ReadError
 from situate.readers.decoding import Decoded, decode
 from situate.readers.options import DEFAULTS, Limits, ReaderOptions
@@ -99,7 +100,9 @@ def read(
     if len(data) > most:
         message = f"{source}: has {len(data):,} bytes, the limit is {most:,}; split it"
         raise ReadError(message)
-    return _format(source).read(data, source, doc_type=doc_type, options=options)
+    found = _format(source)
+    with collector_paused():
+        return found.read(data, source, doc_type=doc_type, options=options)
 
 
 def passages(data: bytes, source: str) -> Iterator[str]:

@@ -6,6 +6,7 @@ whatever the format. Nothing recurses.
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 from dataclasses import dataclass, field
@@ -64,7 +65,8 @@ class Outline:
 
     def __init__(self) -> None:
         self._stack = [_Open(DOCUMENT, "", 0, ())]
-        self._said: list[str] = []
+        # No text holds a NUL, so nothing can imitate a border.
+        self._hash = hashlib.sha256()
         self._too_deep = 0
 
     @property
@@ -96,7 +98,7 @@ class Outline:
         above = self._stack[-1]
         path = (*above.path, title) if title else above.path
         self._stack.append(_Open(_child_id(above, title), title, level, path))
-        self._said.append(f"h{level}")
+        self._say(f"h{level}")
         block_id = self.block_id
         self.add(
             Block(
@@ -123,7 +125,8 @@ class Outline:
         if self._stack[-1].level == 0:
             self._stack.append(_Open(TOP, "", 1, ()))
         self._stack[-1].blocks.append(block)
-        self._said += (block.kind, block.text)
+        self._say(block.kind)
+        self._say(block.text)
 
     def read(
         self,
@@ -147,12 +150,14 @@ class Outline:
             )
         document = Document(
             doc_id=doc_id,
-            # No text holds a NUL, so nothing can imitate a border.
-            version=version or digest("\0".join(self._said)),
+            version=version or self._hash.hexdigest()[:32],
             metadata=metadata,
             root=self._stack[0].close(),
         )
         return Read(document=document, warnings=warnings)
+
+    def _say(self, text: str) -> None:
+        self._hash.update(text.encode("utf-8", "surrogatepass") + b"\0")
 
     def _close_last(self) -> None:
         section = self._stack.pop().close()

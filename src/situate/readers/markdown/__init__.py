@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import tee
 from typing import TYPE_CHECKING
 
 from situate.model import Block, Code
@@ -21,7 +22,7 @@ from situate.readers.options import DEFAULTS
 from situate.readers.tree import Outline, Read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from situate.model import Metadata
     from situate.readers.markdown.nodes import Node, Parsed
@@ -54,8 +55,11 @@ def read(
         _add_unread(outline, text, *front.unread)
     warnings = decoded.warnings + front.warnings + described.warnings
     seen = _source(shown, parsed)
-    nodes = list(complete(parsed.children, seen, front.body, len(shown)))
-    pieces = _clauses(seen, nodes) if options.legal_numbering else {}
+    nodes = complete(_taken(parsed.children), seen, front.body, len(shown))
+    pieces: Mapping[int, Sequence[clauses.Piece]] = {}
+    if options.legal_numbering:
+        nodes, paragraphs = tee(nodes)
+        pieces = _clauses(seen, paragraphs)
     warnings += _add_blocks(outline, seen, nodes, pieces, described.metadata)
     if parsed.unclosed is not None:
         line = text.count("\n", 0, parsed.unclosed) + 1
@@ -81,6 +85,8 @@ def passages(data: bytes, source: str) -> Iterator[str]:
 
 def _source(shown: str, parsed: Parsed) -> Source:
     """Put a hole in the place of every character that is not to be shown."""
+    if not parsed.hidden:
+        return Source(shown=shown, has_holes=HOLE in shown, has_formulas="$$" in shown)
     parts: list[str] = []
     position = 0
     for start, end in parsed.hidden:
@@ -106,7 +112,14 @@ def _add_unread(outline: Outline, text: str, start: int, end: int) -> None:
         )
 
 
-def _clauses(source: Source, nodes: Sequence[Node]) -> dict[int, list[clauses.Piece]]:
+def _taken(nodes: list[Node]) -> Iterator[Node]:
+    """Yield nodes and let go of them, so that a tree is not held beside its blocks."""
+    nodes.reverse()
+    while nodes:
+        yield nodes.pop()
+
+
+def _clauses(source: Source, nodes: Iterable[Node]) -> dict[int, list[clauses.Piece]]:
     """Give what numbered clauses make of the paragraphs, each by where it begins.
 
     Empty when there are none; a paragraph that belongs to a piece above has none.
@@ -126,7 +139,7 @@ def _clauses(source: Source, nodes: Sequence[Node]) -> dict[int, list[clauses.Pi
 def _add_blocks(
     outline: Outline,
     source: Source,
-    nodes: Sequence[Node],
+    nodes: Iterable[Node],
     pieces: Mapping[int, Sequence[clauses.Piece]],
     metadata: Metadata,
 ) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from situate.readers.markdown.passages import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from situate.model import Content, Span
 
@@ -41,7 +41,7 @@ _FORMULA_KINDS = frozenset({"paragraph", "heading", "list", "quote", "table"})
 
 
 def complete(
-    children: list[Node], around: _Around, start: int, end: int
+    children: Iterable[Node], around: _Around, start: int, end: int
 ) -> Iterator[Node]:
     """Yield the blocks of a container, with those the parser left out or broke up.
 
@@ -49,7 +49,7 @@ def complete(
     """
     shown = around.shown
     position = start
-    for node in _formulas(children, shown) if around.has_formulas else children:
+    for node in _formulas(list(children), shown) if around.has_formulas else children:
         if position < node.start and not shown[position : node.start].isspace():
             if node.kind == "paragraph":
                 # The range of a tight item's text begins behind a backslash.
