@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test campaign record check format lock clean
+.PHONY: demo test campaign peers record check format lock clean
 
 $(VENV)/runtime: requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "situate needs Python 3.11 or newer; name one: make PYTHON=python3.11")'
@@ -38,6 +38,16 @@ campaign: $(VENV)/development
 	$(BIN)/python -m pytest tests/chunking tests/readers --hypothesis-profile=campaign
 	$(BIN)/python -m pytest tests/test_crash.py --kills 10
 
+# Side by side with other chunkers, in an environment of their own, over a folder of
+# Markdown: make peers CORPUS=FOLDER
+PEERS := .venv-peers
+CORPUS ?= tests/corpora/handbook
+peers:
+	test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check \
+		--requirement benchmarks/requirements-peers.txt --editable .
+	$(PEERS)/bin/python -m benchmarks.peers $(CORPUS)
+
 # Records the cassettes anew against a real model server on this machine.
 record: $(VENV)/development
 	$(BIN)/python -m tests.support.record $(SCENARIO)
@@ -59,4 +69,4 @@ lock:
 	$(COMPILE) --group dev --output-file requirements-dev.lock
 
 clean:
-	rm -rf $(VENV) .situate out dist
+	rm -rf $(VENV) $(PEERS) .situate out dist
