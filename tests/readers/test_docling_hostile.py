@@ -167,7 +167,7 @@ def test_control_characters_and_lone_surrogates_reach_no_field() -> None:
 
     document = read_parts("texts/0", "texts/1", texts=parts).document
 
-    assert blocks(document)[0].text == "abc"
+    assert blocks(document)[0].text == "# abc"
     assert document.metadata.custom == {"page_headers": ["fg"]}
 
 

@@ -89,7 +89,7 @@ def test_a_title_drawn_last_is_read_first() -> None:
     """Where drawing order contradicts what stands above, it is not reading order."""
     title = Text(text="Rules for pumps", y=60, size=18)
 
-    assert texts(pdf([*prose(SENTENCE), title]))[0] == "Rules for pumps"
+    assert texts(pdf([*prose(SENTENCE), title]))[0] == "# Rules for pumps"
 
 
 def test_cells_of_a_row_stay_on_its_line() -> None:

@@ -62,8 +62,8 @@ def test_tags_name_headings_and_paragraphs() -> None:
     )
 
     assert shown == (
-        "fees Fees\n  heading 'Fees'\n  paragraph 'What is due.'\n"
-        "fees/late-fees Fees > Late fees\n  heading 'Late fees'\n"
+        "fees Fees\n  heading '# Fees'\n  paragraph 'What is due.'\n"
+        "fees/late-fees Fees > Late fees\n  heading '## Late fees'\n"
         "  paragraph 'What is due later.'"
     )
 

@@ -82,14 +82,17 @@ class Outline:
         *,
         level: int,
         title: str,
-        text: str,
+        text: str | None = None,
         span: Span | None = None,
         boxes: tuple[Box, ...] = (),
     ) -> None:
         """Open a section below the nearest one of a smaller level.
 
-        `title` is the heading as plain text, `text` as it stands in the source.
+        `title` is the heading as plain text, `text` as it stands in the source, which
+        a format without a text of its own leaves to be written as Markdown.
         """
+        if text is None:
+            text = f"{'#' * max(1, min(level, 6))} {title}"
         if level > MAX_LEVEL:
             self._too_deep += 1
             level = MAX_LEVEL

@@ -62,7 +62,7 @@ class Pen:
 
     def heading(self, level: int, text: str, boxes: tuple[Box, ...] = ()) -> None:
         """Open a section."""
-        self._outline.heading(level=level, title=text, text=text, boxes=boxes)
+        self._outline.heading(level=level, title=text, boxes=boxes)
 
     def paragraph(
         self, text: str, boxes: tuple[Box, ...], *, kind: BlockKind = "paragraph"

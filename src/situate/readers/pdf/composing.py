@@ -275,7 +275,7 @@ def write(outline: Outline, composed: Composed) -> None:
         elif paragraph is not None and part.level is not None:
             title = paragraph.text.replace("\n", " ")
             boxes = paragraph.boxes
-            outline.heading(level=part.level, title=title, text=title, boxes=boxes)
+            outline.heading(level=part.level, title=title, boxes=boxes)
         elif paragraph is not None:
             _write_paragraph(outline, paragraph)
     _write_items(outline, waiting)
