@@ -48,11 +48,16 @@ _MAX_CONTROL_SHARE = 0.15
 # Chinese code page read as Windows-1252 has two thirds and would be gibberish.
 _MAX_HIGH_SHARE = 0.4
 
+# Where every tenth character does not fit, the label is for another document.
+_MAX_WRONG_SHARE = 0.1
+
 # Too few bytes say nothing about a share.
 _MIN_HIGH_BYTES = 16
 
 # Wide encodings show themselves early; a longer look costs and adds nothing.
 _SAMPLE_BYTES = 65_536
+
+_REPLACEMENT = "\ufffd"
 
 _SPACE_CONTROLS = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufeff]")
@@ -66,11 +71,13 @@ class Decoded:
     warnings: tuple[str, ...] = ()
 
 
-def decode(data: bytes, source: str) -> Decoded:
+def decode(data: bytes, source: str, *, declared: str | None = None) -> Decoded:
     """Give the text of `data`, its line ends made line feeds.
 
     Without a byte-order mark UTF-16 and UTF-32 are recognised by their zero
-    bytes, then UTF-8 is tried, then Windows-1252 with a warning.
+    bytes, then UTF-8 is tried, then Windows-1252 with a warning. A codec that the
+    document says it is in is tried after the zero bytes; where that is wrong, the
+    bytes win, with a warning.
 
     Raises:
         ReadError: it is no text, or in an encoding that cannot be told.
@@ -79,7 +86,7 @@ def decode(data: bytes, source: str) -> Decoded:
         if data.startswith(signature):
             message = f"{source}: found {name}, expected text; name it for what it is"
             raise ReadError(message)
-    text, warnings = _characters(data, source)
+    text, warnings = _characters(data, source, declared)
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return Decoded(text=text, warnings=warnings)
@@ -113,7 +120,9 @@ def blank_controls(text: str, blank: str) -> str:
     return _CONTROLS.sub(blank, _SPACE_CONTROLS.sub(" ", text))
 
 
-def _characters(data: bytes, source: str) -> tuple[str, tuple[str, ...]]:
+def _characters(
+    data: bytes, source: str, declared: str | None
+) -> tuple[str, tuple[str, ...]]:
     for mark, encoding in _MARKS:
         if data.startswith(mark) and len(data) % (4 if "32" in encoding else 2) == 0:
             try:
@@ -135,10 +144,40 @@ def _characters(data: bytes, source: str) -> tuple[str, tuple[str, ...]]:
         )
         raise ReadError(message)
     body = data.removeprefix(codecs.BOM_UTF8)
+    if declared is not None and body is data:
+        said = _as_declared(data, declared)
+        if said is not None:
+            return said
     try:
         return body.decode("utf-8"), ()
     except UnicodeDecodeError as error:
         return _windows_1252(body, source, error)
+
+
+def _as_declared(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]] | None:
+    """Decode `data` as it says it is, None where that is surely wrong.
+
+    Saved pages keep the label of what they were made from: letters beyond ASCII
+    that are valid UTF-8 are UTF-8, whatever the label.
+    """
+    text = data.decode("utf-8", "replace")
+    wrong = text.count(_REPLACEMENT) - data.count(_REPLACEMENT.encode())
+    if encoding == "utf-8":
+        if wrong and text.replace(_REPLACEMENT, "").isascii():
+            return None
+    elif wrong or data.isascii():
+        text = data.decode(encoding, "replace")
+        wrong = text.count(_REPLACEMENT)
+    else:
+        return text, (f"says that it is {encoding} but is UTF-8, and was read as that",)
+    if not wrong:
+        return text, ()
+    if wrong > _MAX_WRONG_SHARE * len(text):
+        return None
+    return text, (
+        f"{wrong} bytes do not fit {encoding}, which it says it is in, and became "
+        "replacement characters",
+    )
 
 
 def _windows_1252(
