@@ -170,12 +170,12 @@ def test_title_language_and_named_properties_are_metadata() -> None:
 
 
 def test_a_date_that_is_none_stays_a_property() -> None:
-    """It is warned of in the words of front matter, which it is not."""
+    """The warning says where it stood."""
     result = read(b'<meta name="effective_to" content="soon">', "doc.html")
 
     assert result.document.metadata.custom == {"effective_to": "soon"}
     assert result.warnings == (
-        "effective_to 'soon' is no ISO date (YYYY-MM-DD); kept under custom",
+        "metadata: effective_to 'soon' is no ISO date (YYYY-MM-DD); kept under custom",
     )
 
 

@@ -27,6 +27,9 @@ _LONGEST_LABEL = 200
 _REPEATS = 4
 _FREE_REPEATS = 10_000
 
+_CELL = 3
+"""Characters of an empty cell: its blanks and its border."""
+
 _MOST_COLUMNS = 100
 """Widest span of one cell; wider ones are how sheets are bombed."""
 
@@ -38,6 +41,11 @@ class Entry:
     marker: str
     """`-`, `1.`, `(a)`: what stands before the text, without a space."""
     blocks: tuple[Block, ...]
+
+
+def heading_text(level: int, title: str) -> str:
+    """Write a heading; below the sixth level Markdown has no more."""
+    return f"{'#' * max(1, min(level, 6))} {title}"
 
 
 def bullets(
@@ -103,6 +111,7 @@ def table(
     spans rows is written in every row, a cell that spans columns once; header
     rows are joined column by column. The caption stands above the header.
     """
+    rows, header_rows, caption = _titled(rows, header_rows, caption)
     own = sum(len(cell.text) for row in rows for cell in row)
     budget = _REPEATS * own + _FREE_REPEATS
     head = _grid(rows[:header_rows], budget=budget, spread=True)
@@ -129,6 +138,23 @@ def table(
         ),
         boxes=boxes,
     )
+
+
+def _titled(
+    rows: Sequence[Sequence[Cell]], header_rows: int, caption: str | None
+) -> tuple[Sequence[Sequence[Cell]], int, str | None]:
+    """Take a title that spans the whole width above the header for a caption.
+
+    Joined into the header it would be the name of the first column.
+    """
+    while header_rows > 1 and len(rows[0]) == 1:
+        width = max(sum(_span(cell) for cell in row) for row in rows)
+        title = rows[0][0]
+        if width == 1 or _span(title) < width:
+            break
+        caption = " ".join(each for each in (caption, title.text) if each)
+        rows, header_rows = rows[1:], header_rows - 1
+    return rows, header_rows, caption
 
 
 def _item(entry: Entry) -> Item:
@@ -164,9 +190,9 @@ def _grid(
             held = above.pop(len(cells), None)
             if held is not None:
                 cell, left = held
-                if left > 1:
+                budget -= len(cell.text) + _CELL
+                if left > 1 and budget > 0:
                     above[len(cells)] = (cell, left - 1)
-                budget -= len(cell.text)
                 short = len(cell.text) <= _LONGEST_LABEL and budget > 0
                 cells.append(cell if short or not cell.text else Cell(text=""))
                 continue
@@ -176,8 +202,9 @@ def _grid(
             cells.append(cell)
             blank = cell if spread and span < width else Cell(text="")
             # A label that reaches down from above ends the span.
-            while len(cells) < at + span and len(cells) not in above:
+            while len(cells) < at + span and len(cells) not in above and budget > 0:
                 cells.append(blank)
+                budget -= len(blank.text) + _CELL
             if cell.rowspan > 1:
                 for column in range(at, len(cells)):
                     above[column] = (cells[column], cell.rowspan - 1)

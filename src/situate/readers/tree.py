@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from situate.model import DOCUMENT, TOP, Block, Document, Section, digest
+from situate.readers.compose import heading_text
 
 if TYPE_CHECKING:
     from situate.model import Box, Metadata, Span
@@ -92,7 +93,7 @@ class Outline:
         a format without a text of its own leaves to be written as Markdown.
         """
         if text is None:
-            text = f"{'#' * max(1, min(level, 6))} {title}"
+            text = heading_text(level, title)
         if level > MAX_LEVEL:
             self._too_deep += 1
             level = MAX_LEVEL

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from situate.readers.decoding import clean
@@ -51,10 +50,7 @@ def describe_named(
         if key is not None and said:
             written.setdefault(key, said)
     values = Values(values=dict(written), written=written)
-    described = describe(values, source=source, doc_type=doc_type)
-    # The same rules as for front matter, which this is not.
-    warnings = (line.removeprefix("front matter: ") for line in described.warnings)
-    return replace(described, warnings=tuple(warnings))
+    return describe(values, source=source, doc_type=doc_type, where="metadata")
 
 
 def title(tree: LexborHTMLParser) -> str:

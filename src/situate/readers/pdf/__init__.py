@@ -122,10 +122,7 @@ def _taken(
     if len(failed) == len(taken):
         message = f"{source}: is a broken PDF, none of its pages can be read"
         raise ReadError(message)
-    warnings = tuple(
-        f"document properties: {warning.removeprefix('front matter: ')}"
-        for warning in described.warnings
-    )
+    warnings = described.warnings
     if has_xfa:
         warnings += ("is an XFA form, of which only the printed pages were read",)
     if not are_all:

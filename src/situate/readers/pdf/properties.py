@@ -63,7 +63,10 @@ def describe(
         values["language"] = language
     written = {key: str(value) for key, value in values.items()}
     return frontmatter.describe(
-        Values(values=values, written=written), source=source, doc_type=doc_type
+        Values(values=values, written=written),
+        source=source,
+        doc_type=doc_type,
+        where="document properties",
     )
 
 
