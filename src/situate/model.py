@@ -219,6 +219,8 @@ class Document:
     version: str
     metadata: Metadata
     root: Section
+    markup: Literal["markdown", "plain"] = "markdown"
+    """Whether running text holds links and code marks, or is plain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+from itertools import pairwise
 
-from situate.chunking import Rules, chunk
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from situate.chunking import Granularity, Rules, chunk
 from situate.readers import read
 from situate.tokens import load_counter
 
@@ -23,7 +27,9 @@ def readings(source: str, rules: Rules | None = None) -> list[str]:
         pytest.param("See the [fees](a.md).", "See the fees.", id="link"),
         pytest.param("A [b](<c d> 'e') f.", "A b f.", id="link with title"),
         pytest.param("A [b](c_(d)) e.", "A b e.", id="parentheses in a target"),
-        pytest.param("A [b][c] d.", "A b d.", id="reference"),
+        pytest.param("A [b][C] d.\n\n[c]: /u", "A b d.", id="reference"),
+        pytest.param("A [b][] d.\n\n[B]: /u", "A b d.", id="reference to itself"),
+        pytest.param("[Buyer][Date] see [1][2]", "[Buyer][Date] see [1][2]", id="none"),
         pytest.param("![A pump](p.png) here", "A pump here", id="image"),
         pytest.param("[![Logo](l.png)](/) x", "Logo x", id="image in a link"),
         pytest.param("Run `make` now", "Run make now", id="code span"),
@@ -32,7 +38,7 @@ def readings(source: str, rules: Rules | None = None) -> list[str]:
         pytest.param("- one\n- two\n  1. three", "one\ntwo\nthree", id="markers"),
         pytest.param("- [x] done\n- [ ] open", "done\nopen", id="tasks"),
         pytest.param("```sh\nls `x`\n\n```", "ls `x`\n", id="fence"),
-        pytest.param("- a\n\n  ```\n  - x\n  ```\n", "a\n  - x", id="fence in a list"),
+        pytest.param("- a\n\n  ```\n  - x\n  ```\n", "a\n- x", id="fence in a list"),
         pytest.param("    indented", "    indented", id="indented code"),
         pytest.param("One.\n\nTwo.", "One.\nTwo.", id="blocks"),
         pytest.param("a<!-- b --> c", "a c", id="comment"),
@@ -52,6 +58,33 @@ TABLE = """\
 | Search | 20 | |
 | Total |  |  |
 """
+
+
+@pytest.mark.parametrize("name", ["form.txt", "form.html"])
+def test_text_without_marks_has_none_to_leave_out(name: str) -> None:
+    """Brackets and backticks of a contract are what it says."""
+    text = "[Buyer Ltd][Vendor no. 7] pays `x` under [1](2), December 1999.[10][11]"
+    document = read(text.encode(), name).document
+
+    (leaf,) = chunk(document, Rules(), COUNTER)
+
+    assert leaf.reading == text
+
+
+@pytest.mark.parametrize("mark", ["> ", "- "])
+def test_a_table_inside_a_block_is_read_cell_by_cell_too(mark: str) -> None:
+    """Wherever it stands."""
+    rest = "> " if mark == "> " else "  "
+    source = f"{mark}| a | b |\n{rest}|---|---|\n{rest}| x | 1 |\n"
+
+    assert readings(source) == ["x b 1."]
+
+
+def test_attributes_of_a_heading_are_not_indexed() -> None:
+    """They are metadata; an anchor is left where it is."""
+    found = readings("# A {#x effective_from=2025-01-01}\n\nText.\n")
+
+    assert found == ["# A\nText."]
 
 
 def test_a_table_is_read_cell_by_cell() -> None:
@@ -102,6 +135,61 @@ def test_a_table_is_cut_so_that_its_reading_fits(most: int) -> None:
 
     assert all(COUNTER.count(reading) <= most for reading in found)
     assert all(f"row {n} b 2." in "\n".join(found) for n in range(9))
+
+
+def test_as_many_rows_share_a_piece_as_fit_written_and_read() -> None:
+    """Neither bound makes the other smaller."""
+    names = "".join(f"| name {n} " for n in range(20)) + "|\n"
+    rows = "".join(f"| row {n} " + "| 1 " * 19 + "|\n" for n in range(30))
+    source = names + "|---" * 20 + "|\n" + rows
+    rules = Rules(max_tokens=256, reading_max_tokens=520)
+    document = read(source.encode(), "doc.md").document
+
+    chunks = chunk(document, rules, COUNTER)
+
+    for one, two in pairwise(chunks):
+        row = two.reading.split("\n")[0]
+        fuller = one.reading + "\n" + row
+        written = one.text + "\n" + two.text.split("\n")[2]
+        assert COUNTER.count(fuller) > 520 or COUNTER.count(written) > 256
+
+
+_LABELS = st.sampled_from(["a", "🧑🏽‍🚒" * 3, "报销上限", "word " * 9, "12.5 %", ""])
+
+
+@given(
+    tables=st.lists(
+        st.lists(st.lists(_LABELS, min_size=3, max_size=3), min_size=1, max_size=9),
+        min_size=1,
+        max_size=6,
+    ),
+    most=st.sampled_from([256, 300, 640]),
+    weight=st.integers(0, 2),
+    granularity=st.sampled_from(["leaves", "multi"]),
+)
+def test_no_reading_is_beyond_its_bound(
+    tables: list[list[list[str]]], most: int, weight: int, granularity: Granularity
+) -> None:
+    """In any script, with any number of tables in a chunk."""
+    written = [
+        "Lead in:\n\n"
+        + "".join(
+            f"| {' | '.join(row)} |\n" + ("|---|---|---|\n" if number == 0 else "")
+            for number, row in enumerate(rows)
+        )
+        for rows in tables
+    ]
+    rules = Rules(
+        max_tokens=256,
+        reading_max_tokens=most,
+        heading_weight=weight,
+        granularity=granularity,
+    )
+    document = read(("# Head\n\n" + "\n".join(written)).encode(), "doc.md").document
+
+    for one in chunk(document, rules, COUNTER):
+        assert not one.embed or COUNTER.count(one.reading) <= most
+        assert not one.embed or one.token_count <= 256
 
 
 def test_the_text_itself_is_indexed_where_that_is_asked_for() -> None:

@@ -78,13 +78,6 @@ class Rules:
                 message = f"{name} is {value!r}, at least {least} is needed"
                 raise ConfigError(message)
 
-    @property
-    def reading_limit(self) -> int | None:
-        """The bound of readings; None where texts are indexed as they are."""
-        if self.reading == "text":
-            return None
-        return self.reading_max_tokens or self.max_tokens * 5 // 2
-
 
 def chunk(
     document: Document,
@@ -111,9 +104,13 @@ def _chunk(
     from situate.chunking.outline import portions
     from situate.chunking.packing import pack
     from situate.chunking.places import lay_out
+    from situate.chunking.reading import Reading
 
     limit = rules.max_tokens
-    measure = Measure(counter, reading_limit=rules.reading_limit)
+    measure = Measure(counter)
+    if rules.reading == "reading":
+        most = rules.reading_max_tokens or rules.max_tokens * 5 // 2
+        measure = Measure(counter, reading=Reading(document), reading_limit=most)
     places = lay_out(document, measure, max_tokens=limit)
     packed = [
         Packed(

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Literal
 from situate.chunking.breadcrumbs import breadcrumb_line, crumb
 from situate.chunking.measure import GAP
 from situate.chunking.places import Place, document_title
-from situate.chunking.reading import block_reading, has_marks, laid_out, prose
 from situate.chunking.sentences import LONGEST_TOKEN, split
 from situate.chunking.units import Unit, tokens_of
-from situate.model import Chunk, Enrichment, Table
+from situate.model import Chunk, Enrichment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from situate.chunking.measure import Measure
     from situate.chunking.outline import Portion
+    from situate.chunking.reading import Reading
     from situate.model import Document, Level, Metadata
 
 _AS_IT_IS = frozenset({"heading", "paragraph", "html"})
@@ -291,32 +291,44 @@ class Builder:
     def _reading(self, name: _Name, units: Sequence[Unit], text: str) -> str:
         """Read a chunk; empty where its text is what is indexed.
 
-        That is so where it is asked for, where nothing but marks would be left
-        out, and where a reading would be beyond the bound.
+        That is so where it is asked for, where nothing but marks would be left, and
+        where the reading of parts that cannot be cut is beyond the bound.
         """
-        limit = self.measure.reading_limit
-        if limit is None:
+        reading, limit = self.measure.reading, self.measure.reading_limit
+        if reading is None or limit is None:
             return ""
         if name.contains:
-            return laid_out(text)
+            return reading.laid_out(text)
         said: list[str] = []
-        if self.heading_weight:
-            heading = prose(self.places[name.place].section.title)
-            said = [heading] * self.heading_weight if heading else []
-        repeated = bool(said)
         for unit in units:
             own = unit.text
-            if unit.block.kind not in _AS_IT_IS or unit.before or has_marks(own):
-                own = unit_reading(unit, self.measure)
+            if (
+                unit.block.kind not in _AS_IT_IS
+                or unit.before
+                or own.endswith("}")
+                or reading.has_marks(own)
+            ):
+                own = unit_reading(unit, reading)
             if own:
                 said.append(own)
-        reading = "\n".join(said)
-        tight = limit < self.max_tokens + self.max_tokens // 8
-        grows = tight or repeated or any(unit.excess for unit in units)
+        repeats: list[str] = []
+        if self.heading_weight and (title := self.places[name.place].section.title):
+            repeats = [reading.prose(title)] * self.heading_weight
+        whole = "\n".join([*repeats, *said])
+        most = sum([unit.joined + unit.excess for unit in units])
+        most += sum(self.measure.word(repeat + "\n") for repeat in repeats)
+        if (most <= limit and self.measure.exact_sums) or self._within(whole, limit):
+            return whole
+        # Repeats are the first to give way.
+        whole = "\n".join(said)
+        return whole if self._within(whole, limit) else ""
+
+    def _within(self, text: str, limit: int) -> bool:
         # No tokenizer makes more tokens than bytes.
-        if grows and len(reading.encode("utf-8", "surrogatepass")) > limit:
-            return reading if self.measure.count(reading) <= limit else ""
-        return reading
+        return (
+            len(text.encode("utf-8", "surrogatepass")) <= limit
+            or self.measure.count(text) <= limit
+        )
 
     def _metadata(self, metadata: Metadata) -> Metadata:
         """Give the metadata of a section, with the title the document goes by."""
@@ -383,12 +395,13 @@ def _paragraphs(units: Sequence[Unit]) -> list[list[Unit]]:
     return found if len(found) > 1 else []
 
 
-def unit_reading(unit: Unit, measure: Measure) -> str:
+def unit_reading(unit: Unit, reading: Reading) -> str:
     """Read a block or a piece of one, with what it repeats."""
-    block, table = unit.block, unit.block.content
-    if isinstance(table, Table) and not unit.forced:
-        own = measure.table(block, table).text(unit.parts or (0, block.part_count))
+    block = unit.block
+    if unit.parts is None:
+        own = reading.block(block) if unit.text == block.text else None
+        own = reading.piece(block, unit.text, None) if own is None else own
     else:
-        own = block_reading(block, unit.body)
-    said = [*map(prose, unit.before), own, *map(prose, unit.after)]
+        own = reading.piece(block, unit.body, None if unit.forced else unit.parts)
+    said = [*map(reading.prose, unit.before), own, *map(reading.prose, unit.after)]
     return "\n".join(each for each in said if each)

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from situate.chunking.reading import TableReading
 from situate.model import Items, Quote, Table
 
 if TYPE_CHECKING:
+    from situate.chunking.reading import Reading, TableReading
     from situate.model import Block, Item, Span
     from situate.tokens import TokenCounter
 
@@ -27,23 +27,25 @@ _MARKER_TOKENS = 2
 
 _LONGEST_TAIL = 64
 
-_CHARACTERS = 3
-"""Characters of a token in tables, on the low side."""
-
 
 class Measure:
     """Counts of texts as they stand in a chunk; one for each document."""
 
     def __init__(
-        self, counter: TokenCounter, *, reading_limit: int | None = None
+        self,
+        counter: TokenCounter,
+        *,
+        reading: Reading | None = None,
+        reading_limit: int | None = None,
     ) -> None:
         self.counter = counter
+        self.reading = reading
+        """How blocks are read; None where texts are indexed as they are."""
         self.reading_limit = reading_limit
-        """Most tokens of a reading; None where texts are indexed as they are."""
+        """Most tokens of a reading."""
         self.exact_sums = counter.splits_at_lines
         self._words: dict[str, int] = {}
         self._sizes: dict[int, int] = {}
-        self._tables: dict[int, TableReading] = {}
 
     def count(self, text: str) -> int:
         """Give the tokens of a text on its own."""
@@ -83,38 +85,31 @@ class Measure:
             found = self._words[text] = self.counter.count(text)
         return found
 
-    def table(self, block: Block, table: Table) -> TableReading:
-        """Give a table as it is read."""
-        found = self._tables.get(id(block))
-        if found is None:
-            found = self._tables[id(block)] = TableReading(table)
-        return found
+    def excess(self, block: Block, joined: int, rows: Span | None = None) -> int:
+        """Give how many tokens a reading has above its text: tables grow when read.
 
-    def excess(self, block: Block, joined: int, parts: Span | None = None) -> int:
-        """Estimate how many tokens the reading of a table has above those of its text.
-
-        Nothing else grows when it is read. Nothing is said of a table whose text is
-        beyond the bound already: its pieces will be asked about.
+        Nothing is said of a block whose text is beyond the bound already: its
+        pieces will be asked about. `rows` are those of a piece of a table.
         """
-        limit = self.reading_limit
-        if limit is None or joined > limit or not isinstance(block.content, Table):
+        reading, limit = self.reading, self.reading_limit
+        if reading is None or limit is None or joined > limit:
             return 0
-        reading = self.table(block, block.content)
-        first, end = parts or (0, block.part_count)
-        rows = [index for index in range(first, end) if reading.row(index)]
-        # Few characters make no difference that is worth a count.
-        if sum(len(reading.row(index)) for index in rows) < limit:
-            tokens = sum(len(reading.row(index)) for index in rows) // _CHARACTERS
-        else:
-            tokens = sum(self.row(reading, index) for index in rows)
-        return max(0, self.word(reading.above + "\n") + tokens - joined)
+        if isinstance(block.content, Table):
+            table = reading.table(block, block.content)
+            first, end = rows or (0, len(block.content.rows))
+            tokens = sum(self.row(table, index) for index in range(first, end))
+            return max(0, self.word(table.above + "\n") + tokens - joined)
+        if rows is None and block.kind in {"list", "quote"} and "|" in block.text:
+            return max(0, self.count(reading.block(block)) - joined)
+        return 0
 
-    def row(self, reading: TableReading, index: int) -> int:
+    def row(self, table: TableReading, index: int) -> int:
         """Give the tokens of a row as it is read, its line break included."""
-        found = reading.tokens.get(index)
+        found = table.tokens.get(index)
         if found is None:
-            found = self.counter.count(reading.row(index) + "\n")
-            reading.tokens[index] = found
+            said = table.row(index)
+            found = self.counter.count(said + "\n") if said else 0
+            table.tokens[index] = found
         return found
 
     def size(self, block: Block) -> int:

@@ -91,16 +91,8 @@ class _Packer:
 
     def add(self, group: Group) -> None:
         """Put a group into the open chunk, a new one, or cut its block."""
-        *others, last = group.units
-        beside = sum(unit.joined for unit in others)
-        excess = group.unit.excess
-        fits = self.measure.fits(last.text, last.joined, self.limit - beside)
-        if fits and self._readable(beside + last.joined + excess):
-            room = self.limit - self.used - beside
-            read = self.used + self.excess + beside + last.joined + excess
-            if not self.measure.fits(
-                last.text, last.joined, room
-            ) or not self._readable(read):
+        if self._have_room(group.units, used=0, excess=0):
+            if not self._have_room(group.units, used=self.used, excess=self.excess):
                 self.close()
             for unit in group.units:
                 self.place(unit)
@@ -132,10 +124,19 @@ class _Packer:
         self._fill_last()
         return self.chunks
 
-    def _readable(self, tokens: int) -> bool:
-        """Tell whether a chunk whose reading has so many tokens can be indexed."""
-        limit = self.measure.reading_limit
-        return limit is None or tokens <= limit
+    def _have_room(self, units: Sequence[Unit], *, used: int, excess: int) -> bool:
+        """Tell whether units fit a chunk in which so many tokens are used.
+
+        They have to fit as a text and, where tables grow when they are read, as a
+        reading.
+        """
+        *others, last = units
+        before = used + sum([unit.joined for unit in others])
+        if not self.measure.fits(last.text, last.joined, self.limit - before):
+            return False
+        most = self.measure.reading_limit
+        excess += sum([unit.excess for unit in units])
+        return most is None or not excess or before + last.joined + excess <= most
 
     def _over(self) -> bool:
         return tokens_of(self.open, self.measure) > self.limit
@@ -157,10 +158,15 @@ class _Packer:
         # The first piece repeats what stands below the block, unless it is the last.
         above = sum(unit.joined for unit in group.before)
         needed = (ahead if len(units) == 1 else above) + units[0].joined
-        for number, unit in enumerate(units):
-            if number or self.used + needed > self.limit:
-                self.close()
-            self._place_all([*group.before, unit] if number == 0 else [unit])
+        beginning = [*group.before, units[0]]
+        if self.used + needed > self.limit or not self._have_room(
+            beginning, used=self.used, excess=self.excess
+        ):
+            self.close()
+        self._place_all(beginning)
+        for unit in units[1:]:
+            self.close()
+            self._place_all([unit])
         self._place_all(group.after)
 
     def _pieces(
@@ -241,8 +247,9 @@ class _Packer:
 
     def _place_all(self, units: Sequence[Unit]) -> None:
         for unit in units:
-            room = self.limit - self.used
-            if self.open and not self.measure.fits(unit.text, unit.joined, room):
+            if self.open and not self._have_room(
+                [unit], used=self.used, excess=self.excess
+            ):
                 self.close()
             self.place(unit)
 
@@ -259,7 +266,11 @@ class _Packer:
         while at > 0 and before[at - 1].introduces:
             at -= 1
         moved = [*before[at:], *last]
-        if at > 0 and tokens_of(moved, self.measure) <= self.limit:
+        if (
+            at > 0
+            and tokens_of(moved, self.measure) <= self.limit
+            and self._have_room(moved, used=0, excess=0)
+        ):
             self.chunks[-2:] = [before[:at], moved]
 
 

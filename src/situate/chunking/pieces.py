@@ -110,7 +110,8 @@ def cut_lines(
         # The rest of a fence is no line of its own; it goes with the first.
         return (max(0, start - 1), max(1, end - 1)) if rest else (start, end)
 
-    for start, end in _fill(_paragraphs(lines), sizes, inner):
+    load = _Load(sizes, inner.first, inner.rest)
+    for start, end in _fill(_paragraphs(lines), [load]):
         chosen = lines[start:end]
         if end - start == 1 and sizes[start] > inner.rest and chosen[0].strip():
             for stretch in _cut_line(chosen[0], measure, inner.rest):
@@ -189,9 +190,15 @@ def cut_rows(
         rows = range(len(table.rows))
         yield from _records(rows, table, measure, room.rest, name_columns=True)
         return
-    weights = _weights(block, table, measure, sizes, room.whole)
-    for start, end in _fill([(i, i + 1) for i in range(len(sizes))], weights, beside):
-        if end - start == 1 and weights[start] > beside.rest:
+    loads = [_Load(sizes, beside.first, beside.rest)]
+    if measure.reading is not None and measure.reading_limit is not None:
+        reading = measure.reading.table(block, table)
+        beside_it = room.whole - room.rest + measure.word(reading.above + "\n")
+        most = measure.reading_limit - beside_it
+        read = [measure.row(reading, index) for index in range(len(table.rows))]
+        loads.append(_Load(read, most, most))
+    for start, end in _fill([(i, i + 1) for i in range(len(sizes))], loads):
+        if end - start == 1 and not all(load.fits(start, end) for load in loads):
             one = range(start, end)
             yield from _records(one, table, measure, room.rest, name_columns=False)
             continue
@@ -222,7 +229,8 @@ def cut_items(
         # An estimate is as good as a count where it is far from the limit.
         if item.blocks and room.rest * 4 <= sizes[at] * 5 <= room.whole * 7:
             sizes[at] = measure.count(item.text + gap)
-    for start, end in _fill([(i, i + 1) for i in range(len(sizes))], sizes, room):
+    load = _Load(sizes, room.first, room.rest)
+    for start, end in _fill([(i, i + 1) for i in range(len(sizes))], [load]):
         chosen = items.items[start:end]
         used = sum(sizes[start:end])
         last = chosen[-1].text.rpartition("\n")[2]
@@ -239,48 +247,46 @@ def cut_items(
         yield piece, chosen[0] if used > room.whole else None
 
 
+@dataclass(frozen=True, slots=True)
+class _Load:
+    """What parts weigh, and how much of it a piece may hold."""
+
+    sizes: Sequence[int]
+    first: int
+    rest: int
+
+    def fits(self, start: int, end: int) -> bool:
+        """Tell whether parts fit a piece that starts with them."""
+        return sum(self.sizes[start:end]) <= self.rest
+
+
 def _fill(
-    groups: Iterable[tuple[int, int]], sizes: Sequence[int], room: Room
+    groups: Iterable[tuple[int, int]], loads: Sequence[_Load]
 ) -> Iterator[tuple[int, int]]:
     """Pack groups of parts greedily; a group above the room falls into its parts."""
-    start = end = used = 0
-    limit = room.first
+    start = end = 0
+    used = [0] * len(loads)
+    limits = [load.first for load in loads]
     pending = list(groups)[::-1]
     while pending:
         first, last = pending.pop()
-        size = sum(sizes[first:last])
-        if used + size > limit:
-            if size > room.rest and last - first > 1:
+        added = [sum(load.sizes[first:last]) for load in loads]
+        if any(map(_exceeds, used, added, limits)):
+            if last - first > 1 and not all(load.fits(first, last) for load in loads):
                 pending.extend((i, i + 1) for i in reversed(range(first, last)))
                 continue
             if end > start:
                 yield start, end
-            start, used, limit = first, 0, room.rest
+            start, used = first, [0] * len(loads)
+            limits = [load.rest for load in loads]
         end = last
-        used += size
+        used = [before + more for before, more in zip(used, added, strict=True)]
     if end > start:
         yield start, end
 
 
-def _weights(
-    block: Block, table: Table, measure: Measure, sizes: list[int], whole: int
-) -> list[int]:
-    """Weigh rows by their text or their reading, whichever fills its bound sooner."""
-    if measure.reading_limit is None:
-        return sizes
-    reading = measure.table(block, table)
-    most = max(1, measure.reading_limit - measure.word(reading.above + "\n"))
-    weights = []
-    for index, size in enumerate(sizes):
-        heavy = 0
-        # A token has at least a byte: short rows need no count.
-        if (
-            len(reading.row(index).encode("utf-8", "surrogatepass")) * whole
-            > size * most
-        ):
-            heavy = -(-measure.row(reading, index) * whole // most)
-        weights.append(max(size, heavy))
-    return weights
+def _exceeds(used: int, added: int, limit: int) -> bool:
+    return used + added > limit
 
 
 def _records(

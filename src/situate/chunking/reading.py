@@ -12,81 +12,170 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from situate.model import Code, Table
+from situate.model import Code, Items, Quote, Table, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from situate.model import Block, Row, Span
+    from situate.model import Block, Document, Item, Row, Span
 
 # Code, or a link: its text may hold one more pair of brackets, its target one of
-# parentheses.
+# parentheses; or a link by reference.
 _LINK = re.compile(
-    r"(`{1,2})(?!`)([^`\n]++)\1(?!`)|!?\[((?:[^\[\]\\\n]++|\\.|\n(?!\s*\n)|!?\[[^\[\]\n]*+\](?:\([^()\s]*+\))?)*+)\]"
+    r"(`{1,2})(?!`)([^`\n]++)\1(?!`)|"
+    r"!?\[((?:[^\[\]\\\n]++|\\.|\n(?!\s*\n)|!?\[[^\[\]\n]*+\](?:\([^()\s]*+\))?)*+)\]"
     r"(?:\(\s*+(?:<[^<>\n]*+>|(?:[^()\s\\]++|\\.|\([^()\s]*+\))*+)"
     r"(?:\s++(?:\"[^\"]*+\"|'[^']*+'|\([^()]*+\)))?+\s*+\)"
-    r"|\[[^\[\]\n]*+\])"
+    r"|\[([^\[\]\n]*+)\])"
 )
+_DEFINITION = re.compile(r"^[ \t>*+-]*+\[([^\[\]\n]++)\]:", re.MULTILINE)
+_NAMED_ATTRIBUTES = re.compile(r"[ \t]*+\{[^{}\n]*=[^{}\n]*\}\s*\Z")
 _ITEM = re.compile(r"[ \t]*+(?:[-*+]|[0-9]{1,9}[.)])[ \t]++(?:\[[ xX]\][ \t]++)?+")
+_TASK = re.compile(r"\[[ xX]\][ \t]++")
 _FENCE = re.compile(r"[ \t]*+(`{3,}|~{3,})")
+_IMAGE = re.compile(r"!\[(.*)\]\([^()\s]*\)", re.DOTALL)
 _ESCAPED_PIPE = re.compile(r"\\\|")
 
 
-def prose(text: str) -> str:
-    """Leave the targets of links and the backticks out of running text."""
-    if "](" in text or "][" in text:
-        text = _LINK.sub(_said, text)
-    return text.replace("`", "") if "`" in text else text
+class Reading:
+    """Reads the blocks of one document."""
 
+    def __init__(self, document: Document) -> None:
+        """See how the document's text is marked up, and what its links refer to."""
+        self._is_marked = document.markup == "markdown"
+        self._labels = _labels(document) if self._is_marked else frozenset()
+        self._tables: dict[int, TableReading] = {}
 
-def has_marks(text: str) -> bool:
-    """Tell whether `prose` may have something to leave out."""
-    return "`" in text or "](" in text or "][" in text
+    def has_marks(self, text: str) -> bool:
+        """Tell whether `prose` may have something to leave out."""
+        if self._is_marked:
+            return "`" in text or "](" in text or "][" in text
+        return text.startswith("![")
 
+    def prose(self, text: str) -> str:
+        """Leave the targets of links and the backticks out of running text.
 
-def laid_out(text: str) -> str:
-    """Read a text of several blocks: lists, quotations, what a container holds."""
-    if "`" not in text and "~~~" not in text:
-        return _items(text)
-    said: list[str] = []
-    gathered: list[str] = []
-    fence = ""
-    for line in text.split("\n"):
-        found = _FENCE.match(line)
-        if fence and found and line.strip().strip(fence[0]) == "":
-            fence = ""
-        elif fence:
-            said.append(line)
-        elif found and "`" not in line[found.end() :]:
-            if gathered:
-                said.append(_items("\n".join(gathered)))
-                gathered = []
-            fence = found[1]
-        else:
-            gathered.append(line)
-    if gathered:
-        said.append(_items("\n".join(gathered)))
-    return "\n".join(said)
+        Where text has no marks, nothing of it is one; only a picture that stands
+        alone was written as one.
+        """
+        if not self._is_marked:
+            picture = _IMAGE.fullmatch(text) if text.startswith("![") else None
+            return picture[1] if picture else text
+        if "](" in text or "][" in text:
+            text = _LINK.sub(self._said, text)
+        return text.replace("`", "") if "`" in text else text
 
+    def heading(self, text: str) -> str:
+        """Read a heading, without what its attributes say of its section."""
+        if self._is_marked and text.endswith("}"):
+            text = _NAMED_ATTRIBUTES.sub("", text)
+        return self.prose(text)
 
-def block_reading(block: Block, text: str) -> str:
-    """Read a block, or a piece of one, that is no table; `text` is what it shows."""
-    match block.kind:
-        case "code":
-            return _code(block, text)
-        case "list" | "quote" | "footnote":
-            return laid_out(text)
-        case "reference":
-            return ""
-        case _:
-            return prose(text)
+    def laid_out(self, text: str) -> str:
+        """Read a text of several blocks: a piece of a list, what a container holds."""
+        if "`" not in text and "~~~" not in text:
+            return self._lines(text)
+        said: list[str] = []
+        gathered: list[str] = []
+        fence = ""
+        for line in text.split("\n"):
+            found = _FENCE.match(line)
+            if fence and found and line.strip().strip(fence[0]) == "":
+                fence = ""
+            elif fence:
+                said.append(line)
+            elif found and "`" not in line[found.end() :]:
+                if gathered:
+                    said.append(self._lines("\n".join(gathered)))
+                    gathered = []
+                fence = found[1]
+            else:
+                gathered.append(line)
+        if gathered:
+            said.append(self._lines("\n".join(gathered)))
+        return "\n".join(said)
+
+    def block(self, block: Block) -> str:
+        """Read a whole block, and all that stands inside it."""
+        said: list[str] = []
+        waiting: list[Block | str] = [block]
+        while waiting:
+            each = waiting.pop()
+            if isinstance(each, str):
+                said.append(each)
+                continue
+            match each.content:
+                case Table() as table:
+                    rows = (0, len(table.rows))
+                    said.append(self.table(each, table).text(rows))
+                case Quote(blocks=blocks):
+                    waiting.extend(reversed(blocks))
+                case Items(items=items):
+                    for item in reversed(items):
+                        waiting.extend(self._parts(item))
+                case _:
+                    said.append(self._simple(each, each.text))
+        return "\n".join(text for text in said if text)
+
+    def piece(self, block: Block, text: str, rows: Span | None) -> str:
+        """Read what stands of a block in one chunk; of a table, these rows."""
+        if isinstance(block.content, Table) and rows is not None:
+            return self.table(block, block.content).text(rows)
+        if block.kind in {"list", "quote"}:
+            return self.laid_out(text)
+        return self._simple(block, text)
+
+    def table(self, block: Block, table: Table) -> TableReading:
+        """Give a table as it is read."""
+        found = self._tables.get(id(block))
+        if found is None:
+            found = self._tables[id(block)] = TableReading(table, self.prose)
+        return found
+
+    def _simple(self, block: Block, text: str) -> str:
+        match block.kind:
+            case "code":
+                return _code(block, text)
+            case "footnote":
+                return self.laid_out(text)
+            case "heading":
+                return self.heading(text)
+            case "reference":
+                return ""
+            case _:
+                return self.prose(text)
+
+    def _parts(self, item: Item) -> Iterator[Block | str]:
+        """Yield what an item holds, last first."""
+        if not item.blocks:
+            first, *others = item.text.split("\n")
+            lines = [_without_marker(first), *(line.strip() for line in others)]
+            yield self.prose("\n".join(line for line in lines if line))
+            return
+        first_block, *rest = item.blocks
+        yield from reversed(rest)
+        task = _TASK.match(first_block.text) if not first_block.content else None
+        yield self.prose(first_block.text[task.end() :]) if task else first_block
+
+    def _lines(self, text: str) -> str:
+        said = (_without_marker(line) for line in self.prose(text).split("\n"))
+        return "\n".join(line for line in said if line)
+
+    def _said(self, found: re.Match[str]) -> str:
+        """Give the text of a link, and code as it is."""
+        if found[1]:
+            return found[2]
+        if found[4] is not None and _label(found[4] or found[3]) not in self._labels:
+            return found[0]
+        return _LINK.sub(self._said, found[3]) if "](" in found[3] else found[3]
 
 
 class TableReading:
     """The rows of one table as they are read, each made once."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, prose: Callable[[str], str]) -> None:
         """Find the labels of the columns, in the header and in rows that go on it."""
+        self._prose = prose
         heads = [list(labels) for labels in table.labels] or [
             [cell.text for cell in row.cells] for row in table.header
         ]
@@ -94,8 +183,8 @@ class TableReading:
         heads += [
             [cell.text for cell in row.cells] for row in table.rows[: self._first]
         ]
-        self._labels = _deepest(heads)
-        upper = (" ".join(_distinct(head)) for head in heads[:-1])
+        self._labels = self._deepest(heads)
+        upper = (" ".join(self._distinct(head)) for head in heads[:-1])
         self._above = [table.caption or "", *upper] if heads else [table.caption or ""]
         self._rows: dict[int, str] = {}
         self.tokens: dict[int, int] = {}
@@ -115,7 +204,7 @@ class TableReading:
     @property
     def above(self) -> str:
         """The caption and the upper header rows, read above every piece."""
-        return "\n".join(prose(line) for line in self._above if line)
+        return "\n".join(self._prose(line) for line in self._above if line)
 
     def text(self, parts: Span) -> str:
         """Read some rows, below what stands above them."""
@@ -125,7 +214,7 @@ class TableReading:
         return "\n".join(said) if any(rows) else _flat(self._labels, said)
 
     def _sentences(self, row: Row) -> Iterator[str]:
-        values = [_cell(cell.text) for cell in row.cells]
+        values = [self._cell(cell.text) for cell in row.cells]
         label = values[0] if values else ""
         others = False
         for column, value in enumerate(values[1:], 1):
@@ -135,6 +224,26 @@ class TableReading:
                 yield _sentence(label, name, value)
         if label and not others:
             yield _sentence(label)
+
+    def _deepest(self, heads: Sequence[Sequence[str]]) -> list[str]:
+        """Give each column the deepest label that is filled."""
+        width = max(map(len, heads), default=0)
+        labels = [""] * width
+        for head in heads:
+            for column, text in enumerate(head):
+                labels[column] = self._cell(text) or labels[column]
+        return labels
+
+    def _distinct(self, head: Sequence[str]) -> list[str]:
+        """Give the texts of a header row, one that spans columns once."""
+        return [
+            self._cell(text)
+            for column, text in enumerate(head)
+            if text and (column == 0 or text != head[column - 1])
+        ]
+
+    def _cell(self, text: str) -> str:
+        return _ESCAPED_PIPE.sub("|", self._prose(text)).strip()
 
 
 def _code(code: Block, text: str) -> str:
@@ -148,21 +257,24 @@ def _code(code: Block, text: str) -> str:
     return "\n".join(lines)
 
 
-def _items(text: str) -> str:
-    said = (_without_marker(line) for line in prose(text).split("\n"))
-    return "\n".join(line for line in said if line)
-
-
 def _without_marker(line: str) -> str:
     found = _ITEM.match(line)
     return (line[found.end() :] if found else line).strip()
 
 
-def _said(found: re.Match[str]) -> str:
-    """Give the text of a link, and code as it is."""
-    if found[1]:
-        return found[2]
-    return _LINK.sub(_said, found[3]) if "](" in found[3] else found[3]
+def _labels(document: Document) -> frozenset[str]:
+    """Name what links may refer to."""
+    return frozenset(
+        _label(label)
+        for section, _ in walk(document.root)
+        for block in section.blocks
+        if "]:" in block.text
+        for label in _DEFINITION.findall(block.text)
+    )
+
+
+def _label(text: str) -> str:
+    return " ".join(text.split()).casefold()
 
 
 def _header_rows(rows: Sequence[Row]) -> int:
@@ -171,29 +283,6 @@ def _header_rows(rows: Sequence[Row]) -> int:
         if row.cells and row.cells[0].text:
             return index
     return 0
-
-
-def _deepest(heads: Sequence[Sequence[str]]) -> list[str]:
-    """Give each column the deepest label that is filled."""
-    width = max(map(len, heads), default=0)
-    labels = [""] * width
-    for head in heads:
-        for column, text in enumerate(head):
-            labels[column] = _cell(text) or labels[column]
-    return labels
-
-
-def _distinct(head: Sequence[str]) -> list[str]:
-    """Give the texts of a header row, one that spans columns once."""
-    return [
-        _cell(text)
-        for column, text in enumerate(head)
-        if text and (column == 0 or text != head[column - 1])
-    ]
-
-
-def _cell(text: str) -> str:
-    return _ESCAPED_PIPE.sub("|", prose(text)).strip()
 
 
 def _sentence(*words: str) -> str:

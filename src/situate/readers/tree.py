@@ -10,7 +10,7 @@ import hashlib
 import re
 import unicodedata
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from situate.model import DOCUMENT, TOP, Block, Document, Section, digest
 from situate.readers.compose import heading_text
@@ -139,6 +139,7 @@ class Outline:
         version: str | None,
         metadata: Metadata,
         warnings: tuple[str, ...] = (),
+        markup: Literal["markdown", "plain"] = "plain",
     ) -> Read:
         """Close every section and give the document.
 
@@ -157,6 +158,7 @@ class Outline:
             version=version or self._hash.hexdigest()[:32],
             metadata=metadata,
             root=self._stack[0].close(),
+            markup=markup,
         )
         return Read(document=document, warnings=warnings)
 

@@ -69,6 +69,7 @@ def read(
         version=described.version,
         metadata=described.metadata,
         warnings=warnings,
+        markup="markdown",
     )
 
 
