@@ -5,16 +5,16 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from typing import TYPE_CHECKING
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 
 from situate.check import check
 from situate.pipeline import parallel
 from tests.support.corpora import Corpus, Heard
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def corpus(folder: Path, documents: int = 40) -> Corpus:
@@ -32,7 +32,7 @@ def corpus(folder: Path, documents: int = 40) -> Corpus:
 def several(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make any corpus large enough for several processes."""
     monkeypatch.setattr(parallel, "SMALLEST", 0)
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(parallel, "_processors", lambda: 2)
 
 
 def test_processes_write_what_one_would(
@@ -74,3 +74,51 @@ def test_a_process_that_dies_costs_no_document(tmp_path: Path) -> None:
     assert result.counts is not None
     assert (result.counts.documents, result.counts.failed) == (41, 1)
     assert check(made.chunks).findings == []
+
+
+def test_no_process_outlives_the_run_that_started_it(tmp_path: Path) -> None:
+    """A run that is killed leaves nobody behind."""
+    made = corpus(tmp_path, documents=400)
+    program = (
+        "import sys, pathlib\n"
+        "from situate.config import load\n"
+        "from situate.pipeline import parallel\n"
+        "from situate.pipeline.run import run\n"
+        "from tests.support.corpora import Heard\n"
+        "class Slow(Heard):\n"
+        "    def advance(self):\n"
+        "        import multiprocessing as m, time\n"
+        "        print(*(p.pid for p in m.active_children()), flush=True)\n"
+        "        time.sleep(60)\n"
+        "if __name__ == '__main__':\n"
+        "    parallel.SMALLEST = 0\n"
+        "    parallel._processors = lambda: 2\n"
+        "    run(load([pathlib.Path(sys.argv[1])], environment={}), Slow())\n"
+    )
+    script = tmp_path / "script.py"
+    script.write_text(program, "utf-8")
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
+    with subprocess.Popen(
+        [sys.executable, script, made.config],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+    ) as process:
+        assert process.stdout is not None
+        pids = [int(pid) for pid in process.stdout.readline().split()]
+
+        process.kill()
+
+    assert pids
+    deadline = time.monotonic() + 20
+    while any(map(_is_running, pids)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(map(_is_running, pids))
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2]
+    except OSError:
+        return False
+    return not state.lstrip().startswith("Z")

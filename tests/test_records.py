@@ -219,13 +219,13 @@ def test_a_record_gives_its_chunk_back(chunk: Chunk) -> None:
     assert from_record(from_line(line, "x:1"), "x:1") == chunk
 
 
-@pytest.mark.parametrize("chunk", OTHERS.values(), ids=OTHERS)
-def test_a_line_written_at_once_is_that_of_the_record(chunk: Chunk) -> None:
+@given(st.lists(st.sampled_from([*OTHERS.values(), replace(BARE, corpus="two")])))
+def test_a_line_written_at_once_is_that_of_the_record(chunks: list[Chunk]) -> None:
     """Two ways to the same bytes, whatever was written before."""
     lines = Lines()
-    lines.line(ENRICHED)
 
-    assert lines.line(chunk) == to_line(to_record(chunk))
+    for chunk in chunks:
+        assert lines.line(chunk) == to_line(to_record(chunk))
 
 
 _texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

@@ -45,6 +45,7 @@ class Lines:
 
     def __init__(self) -> None:
         self._metadata: Metadata | None = None
+        self._corpus: str | None = None
         self._shared: dict[str, str] = {}
         self._custom = "{}"
         self._enrichment: Enrichment | None = None
@@ -123,9 +124,9 @@ class Lines:
             self._outcome = _encode(outcome)
             self._sorted_outcome = _encode_sorted(outcome)
         metadata = chunk.metadata
-        if metadata is self._metadata:
+        if metadata is self._metadata and chunk.corpus == self._corpus:
             return
-        self._metadata = metadata
+        self._metadata, self._corpus = metadata, chunk.corpus
         self._shared = {
             "corpus": _encode(chunk.corpus),
             "title": _encode(metadata.title),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from situate.config.keys import (
         ChunkingConfig,
         Config,
+        CuttingConfig,
         EnrichmentConfig,
         ReadingConfig,
     )
@@ -25,7 +26,7 @@ def contradictions(config: Config) -> Iterator[str]:
     """Yield what in one config contradicts itself, one sentence each."""
     yield from size_contradictions(config.chunking)
     yield from reading_contradictions(config.reading)
-    yield from _window(config)
+    yield from window_contradictions(config.cutting)
     yield from _enrichment(config.enrichment)
     path = config.output.path
     if path.suffix != ".jsonl":
@@ -81,12 +82,13 @@ def clashes(configs: Sequence[Config]) -> Iterator[str]:
                 break
 
 
-def _window(config: Config) -> Iterator[str]:
-    window = config.embedder.window
+def window_contradictions(cutting: CuttingConfig) -> Iterator[str]:
+    """Yield that what is embedded may be longer than what the embedder reads."""
+    window = cutting.embedder.window
     parts = (
-        config.chunking.max_tokens,
-        config.prefix.max_tokens,
-        config.enrichment.statement_max_tokens,
+        cutting.chunking.max_tokens,
+        cutting.prefix.max_tokens,
+        cutting.statement_max_tokens,
     )
     most = sum(parts) + JOINS
     if window is not None and most > window:

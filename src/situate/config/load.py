@@ -36,6 +36,7 @@ from situate.config.contradictions import (
     contradictions,
     reading_contradictions,
     size_contradictions,
+    window_contradictions,
 )
 from situate.errors import ConfigError
 from situate.files import opened, resolved
@@ -143,9 +144,12 @@ def load_cutting(
     if problems:
         raise ConfigError("\n".join(problems))
     asked = sections.pop("enrichment")
-    return keys.CuttingConfig(
+    cutting = keys.CuttingConfig(
         **sections, statement_max_tokens=asked.statement_max_tokens
     )
+    if problems := list(window_contradictions(cutting)):
+        raise ConfigError("\n".join(problems))
+    return cutting
 
 
 def _report(name: str, problems: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ from situate.chunking import Rules, chunk
 from situate.corpus import same_id
 from situate.errors import ReadError
 from situate.files import opened
+from situate.model import walk
 from situate.readers.options import DEFAULTS, Limits, ReaderOptions
 from situate.tokens import load_counter
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from situate.config import Config, CuttingConfig
     from situate.corpus import Source
-    from situate.model import Chunk, Document
+    from situate.model import Chunk, Document, Metadata, Section
     from situate.tokens import TokenCounter
 
 
@@ -129,12 +130,15 @@ class Preparer:
         )
 
     def _kept(self, document: Document) -> Document:
-        """Leave out the keys that are not to travel."""
+        """Leave out the keys that are not to travel, also those of sections."""
         if self.keep is None:
             return document
-        custom = document.metadata.custom
-        kept = {key: custom[key] for key in custom if key in self.keep}
-        return replace(document, metadata=replace(document.metadata, custom=kept))
+        keep = frozenset(self.keep)
+        return replace(
+            document,
+            metadata=_only(document.metadata, keep),
+            root=_with_only(document.root, keep),
+        )
 
     def prepare_all(self, sources: Iterable[Source]) -> Iterator[Prepared | Failed]:
         """Read and cut documents one by one; a bad one is a value.
@@ -154,6 +158,24 @@ class Preparer:
             return self.prepare(source)
         except ReadError as error:
             return Failed(source=source, reason=str(error))
+
+
+def _with_only(root: Section, keep: frozenset[str]) -> Section:
+    """Give a section whose metadata, and that of all below it, keep these keys."""
+    made: dict[str, Section] = {}
+    for section, _ in reversed(list(walk(root))):
+        metadata = section.metadata
+        made[section.section_id] = replace(
+            section,
+            metadata=None if metadata is None else _only(metadata, keep),
+            children=tuple(made[child.section_id] for child in section.children),
+        )
+    return made[root.section_id]
+
+
+def _only(metadata: Metadata, keep: frozenset[str]) -> Metadata:
+    custom = metadata.custom
+    return replace(metadata, custom={key: custom[key] for key in custom if key in keep})
 
 
 class Named(Protocol):

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections import deque
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait
 from typing import TYPE_CHECKING
 
 from situate.pipeline.documents import Failed, Prepared, Preparer
@@ -37,8 +39,12 @@ _AHEAD = 4
 def write_all(
     sources: Sequence[Source], preparer: Preparer, config: Config
 ) -> Iterator[Written | Failed]:
-    """Read, cut and write documents; a bad one is a value."""
-    processes = min(os.cpu_count() or 1, len(sources))
+    """Read, cut and write documents; a bad one is a value.
+
+    Processes are spawned: a script that calls this runs it below
+    `if __name__ == "__main__"`.
+    """
+    processes = min(_processors(), len(sources))
     if processes < 2 or _bytes(sources) < SMALLEST:
         for source in sources:
             yield _write(preparer, source)
@@ -97,7 +103,10 @@ class _Pool:
             return self.alone.submit(_work, source).result()
         except BrokenProcessPool:
             self.alone = None
-            reason = f"{source.doc_id}: its reader crashed; it may be damaged"
+            reason = (
+                f"{source.doc_id}: the process that read it ended, twice; it is "
+                "damaged, or too large for the memory there is"
+            )
             return Failed(source=source, reason=reason)
 
     def _started(self, processes: int) -> ProcessPoolExecutor:
@@ -118,7 +127,16 @@ def _start(config: Config) -> None:
     global _preparer  # noqa: PLW0603 - a pool's processes have no other place for it
     # Whoever interrupts a run ends it in the process that writes.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_follow, daemon=True).start()
     _preparer = Preparer.of(config)
+
+
+def _follow() -> None:
+    """End with the process that started this one, however it ends."""
+    parent = parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
 
 
 def _work(source: Source) -> Written | Failed:
@@ -131,6 +149,13 @@ def _write(preparer: Preparer, source: Source) -> Written | Failed:
     if isinstance(outcome, Prepared):
         return written(outcome, outcome.chunks)
     return outcome
+
+
+def _processors() -> int:
+    """Count the processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _bytes(sources: Sequence[Source]) -> int:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from situate.readers.markdown.nodes import Node, Parsed
     from situate.readers.options import ReaderOptions
 
-_NOT_SHOWN = re.compile(r"<!--.*?-->|data:[\w/+.-]*;base64,[\w+/=]*", re.DOTALL)
+_DATA = re.compile(r"data:[\w/+.-]{0,80};base64,[\w+/=]*+")
 
 
 def read(
@@ -81,7 +81,19 @@ def passages(data: bytes, source: str) -> Iterator[str]:
     """
     text = decode(data, source).text
     body = text[frontmatter.split(text).body :]
-    yield from clean(_NOT_SHOWN.sub(" ", body)).split("\n")
+    yield from clean(_DATA.sub(" ", " ".join(_outside_comments(body)))).split("\n")
+
+
+def _outside_comments(text: str) -> Iterator[str]:
+    position = 0
+    while True:
+        start = text.find("<!--", position)
+        end = -1 if start < 0 else text.find("-->", start + 2)
+        if end < 0:
+            yield text[position:]
+            return
+        yield text[position:start]
+        position = end + 3
 
 
 def _source(shown: str, parsed: Parsed) -> Source:
