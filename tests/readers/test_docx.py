@@ -96,6 +96,30 @@ class TestTables:
 
         assert texts(data) == ["| A | B | C |\n| --- | --- | --- |\n|  | 1 | 2 |"]
 
+    def test_names_with_their_values_have_no_header(self) -> None:
+        """The first line of a document's control table is no name of columns."""
+        data = word(table(tr("Owner", "Head of HR"), tr("Version", "2.1")))
+
+        assert texts(data) == [
+            "|  |  |\n| --- | --- |\n| Owner | Head of HR |\n| Version | 2.1 |"
+        ]
+
+    def test_a_first_row_that_looks_like_a_header_is_one(self) -> None:
+        """Bold names above two columns say what the values are."""
+        bold = "<w:tc><w:p><w:r><w:rPr><w:b/></w:rPr><w:t>{}</w:t></w:r></w:p></w:tc>"
+        header = f"<w:tr>{bold.format('Item')}{bold.format('Fee')}</w:tr>"
+        data = word(table(header, tr("Copy", "5")))
+
+        assert texts(data) == ["| Item | Fee |\n| --- | --- |\n| Copy | 5 |"]
+
+    def test_a_long_table_of_two_columns_has_a_header(self) -> None:
+        """It will be cut, and every piece should say what its columns are."""
+        rows = [tr("Item", "Fee"), *(tr(f"Copy {n}", str(n)) for n in range(20))]
+
+        (text,) = texts(word(table(*rows)))
+
+        assert text.startswith("| Item | Fee |\n| --- | --- |\n| Copy 0 | 0 |")
+
     def test_cells_merged_the_old_way_are_one(self) -> None:
         """`hMerge` stands in files of older programs; no text of it is lost."""
         data = word(
@@ -108,13 +132,13 @@ class TestTables:
             )
         )
 
-        assert texts(data) == ["| A | B |\n| --- | --- |\n| one two |  |"]
+        assert texts(data) == ["|  |  |\n| --- | --- |\n| A | B |\n| one two |  |"]
 
     def test_a_continued_cell_without_a_beginning_stands_for_itself(self) -> None:
         """A broken merge costs no text."""
         data = word(table(tr("A", "B"), tr(tc("1", merge="continue"), "2")))
 
-        assert texts(data) == ["| A | B |\n| --- | --- |\n| 1 | 2 |"]
+        assert texts(data) == ["|  |  |\n| --- | --- |\n| A | B |\n| 1 | 2 |"]
 
     def test_a_cell_says_its_paragraphs_lists_and_tables_in_order(self) -> None:
         """They are joined by spaces, numbers in front."""
@@ -128,7 +152,7 @@ class TestTables:
         )
 
         assert texts(data) == [
-            "| A | B |\n| --- | --- |\n| Do 1. this 2. that | x y 1 2 |"
+            "|  |  |\n| --- | --- |\n| A | B |\n| Do 1. this 2. that | x y 1 2 |"
         ]
 
     def test_numbers_in_empty_cells_are_shown(self) -> None:
@@ -138,7 +162,7 @@ class TestTables:
             parts={"numbering.xml": CLAUSES},
         )
 
-        assert texts(data) == ["| No | Name |\n| --- | --- |\n| 1. | Ada |"]
+        assert texts(data) == ["|  |  |\n| --- | --- |\n| No | Name |\n| 1. | Ada |"]
 
     @pytest.mark.parametrize(
         "laid_out",
@@ -182,7 +206,7 @@ class TestTables:
             table(*rows),
         )
 
-        shown = "| A | B |\n| --- | --- |\n| 1 | 2 |"
+        shown = "|  |  |\n| --- | --- |\n| A | B |\n| 1 | 2 |"
         assert texts(data) == [f"Tabela 1: Taxas\n\n{shown}", f"Resumo\n\n{shown}"]
 
     def test_the_caption_of_a_figure_stays_a_paragraph(self) -> None:

@@ -315,7 +315,7 @@ class TestTrackedChanges:
             )
         )
 
-        assert texts(data) == ["| A | B |\n| --- | --- |\n| 3 | 4 |"]
+        assert texts(data) == ["|  |  |\n| --- | --- |\n| A | B |\n| 3 | 4 |"]
 
     def test_what_a_format_was_before_is_not_looked_at(self) -> None:
         """A paragraph that became text is no heading any more."""

@@ -136,7 +136,7 @@ def test_deleted_text_is_kept_and_warned_of() -> None:
     page = "<p>Within <del>30</del> <s>20</s> 14 days</p>"
 
     assert texts(page) == ["Within 30 20 14 days"]
-    assert warnings(page) == ("2 passages marked as deleted were kept as text",)
+    assert warnings(page) == ("kept 2 passages marked as deleted as text",)
 
 
 def test_an_empty_page_has_no_blocks() -> None:

@@ -136,7 +136,7 @@ class Body:
         elif called == "w:tbl":
             self._settle(element)
             self._flush()
-            self._grids.append(Grid(element))
+            self._grids.append(Grid(element, self._scene.styles))
             self._frames.append((element, "table"))
         elif called == "w:tr" and self._inside("table"):
             self._grids[-1].row(element)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from situate.readers.decoding import clean
-from situate.readers.docx.names import attribute, child, flag, number, value
+from situate.readers.docx.names import attribute, child, flag, name, number, value
 from situate.readers.docx.story import Paragraph, Table, TableCell
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
     from situate.readers.docx.story import Story
+    from situate.readers.docx.styles import Styles
 
 _MOST_COLUMNS: Final = 100
 """Widest span of a cell; Word stops at 63 columns."""
@@ -27,6 +29,15 @@ _MOST_HEADER_ROWS: Final = 10
 
 _MOST_PARAGRAPHS: Final = 5
 """Paragraphs in a cell of data, on average; pages laid out in tables have more."""
+
+_LONGEST_NAMES: Final = 1_000
+"""Elements of a row of names; one of more holds text or tables."""
+
+_NAME_AND_VALUE: Final = 2
+"""Columns of a table that may say one thing a row."""
+
+_MOST_VALUES: Final = 12
+"""Rows of such a table; a longer one is cut, and its pieces want a header."""
 
 _FIRST_ROW: Final = 0x0020
 _FIRST_COLUMN: Final = 0x0080
@@ -52,14 +63,16 @@ class _Row:
     is_header: bool
     width: int
     """Columns so far."""
+    is_bold: bool = False
     cells: list[_Cell] = field(default_factory=list)
 
 
 class Grid:
     """Collects one table's rows and cells while they are read."""
 
-    def __init__(self, element: _Element) -> None:
+    def __init__(self, element: _Element, styles: Styles) -> None:
         self._properties = child(element, "w:tblPr")
+        self._styles = styles
         self._rows: list[_Row] = []
         self._above: dict[int, _Cell] = {}
         self._merging: dict[int, _Cell] = {}
@@ -71,6 +84,8 @@ class Grid:
         self._above, self._merging = self._merging, {}
         before = min(number(value(properties, "w:gridBefore")) or 0, _MOST_COLUMNS)
         row = _Row(flag(properties, "w:tblHeader"), max(before, 0))
+        # More rows than these are never asked.
+        row.is_bold = len(self._rows) < _MOST_HEADER_ROWS and _is_bold(element)
         if before > 0:
             row.cells.append(_Cell(0, before))
         self._rows.append(row)
@@ -124,7 +139,9 @@ class Grid:
     def _header_rows(self, rows: list[_Row]) -> int:
         """Count the header rows: those marked, else by convention the first.
 
-        Rows of one cell above them are titles of the table and count with them.
+        Rows of one cell above them are titles of the table and count with them. A
+        short table of two columns is as often names with their values, so there the
+        first row has to look like a header.
         """
         if len(rows) < 2:
             return 0
@@ -139,6 +156,12 @@ class Grid:
             return marked
         if self._names_rows_only():
             return titles
+        if (
+            width == _NAME_AND_VALUE
+            and len(rows) <= _MOST_VALUES
+            and not self._stands_out(rows[titles])
+        ):
+            return titles
         first = rows[titles].cells
         depth = max(cell.rowspan for cell in first)
         if depth > 1 and any(cell.colspan > 1 for cell in first):
@@ -146,8 +169,20 @@ class Grid:
             return titles + depth if titles + depth < len(rows) else titles + 1
         return titles + 1
 
+    def _stands_out(self, row: _Row) -> bool:
+        """Tell whether the author had a first row look like a header."""
+        style = value(self._properties, "w:tblStyle")
+        first_row, _ = self._look()
+        if row.is_header or row.is_bold:
+            return True
+        return first_row and self._styles.first_row_differs(style)
+
     def _names_rows_only(self) -> bool:
         """Tell whether the author has the first column stand out, not the first row."""
+        return self._look() == (False, True)
+
+    def _look(self) -> tuple[bool, bool]:
+        """Tell whether the first row and the first column are to stand out."""
         look = child(self._properties, "w:tblLook")
         try:
             bits = int(attribute(look, "w:val") or "0", 16)
@@ -156,7 +191,22 @@ class Grid:
         row = attribute(look, "w:firstRow") or str(int(bool(bits & _FIRST_ROW)))
         column = attribute(look, "w:firstColumn")
         column = column or str(int(bool(bits & _FIRST_COLUMN)))
-        return row in {"0", "false"} and column in {"1", "true"}
+        return row in {"1", "true", "on"}, column in {"1", "true", "on"}
+
+
+def _is_bold(row: _Element) -> bool:
+    """Tell whether all that a row says is bold."""
+    elements = list(islice(row.iter(), _LONGEST_NAMES + 1))
+    if len(elements) > _LONGEST_NAMES:
+        return False
+    runs = [
+        run
+        for run in elements
+        if isinstance(run.tag, str)
+        and name(run) == "w:r"
+        and child(run, "w:t") is not None
+    ]
+    return bool(runs) and all(flag(run, "w:rPr", "w:b") for run in runs)
 
 
 def _merges(properties: _Element | None, called: str) -> str | None:

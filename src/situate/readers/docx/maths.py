@@ -51,14 +51,14 @@ def _fraction(_: Piece, parts: dict[str, str]) -> str | None:
 def _scripts(_: Piece, parts: dict[str, str]) -> str | None:
     match parts:
         case {"m:e": base, **scripts} if scripts.keys() <= {"m:sub", "m:sup"}:
-            return base + _sub_and_sup(scripts)
+            return _base(base) + _sub_and_sup(scripts)
     return None
 
 
 def _before(_: Piece, parts: dict[str, str]) -> str | None:
     match parts:
         case {"m:e": base, **scripts} if scripts.keys() <= {"m:sub", "m:sup"}:
-            return _sub_and_sup(scripts) + base
+            return _sub_and_sup(scripts) + _base(base)
     return None
 
 
@@ -141,7 +141,24 @@ def _sub_and_sup(scripts: dict[str, str]) -> str:
 
 def _group(text: str) -> str:
     """Put in brackets what would not hold together by itself."""
-    return text if text.isalnum() or len(text) == 1 else f"({text})"
+    return text if len(text) == 1 or _is_held(text) else f"({text})"
+
+
+def _base(text: str) -> str:
+    """Put in brackets what a power would otherwise be one of the last part of."""
+    return _group(text) if "/" in text else text
+
+
+def _is_held(text: str) -> bool:
+    """Tell whether a text is one word, or stands between two brackets."""
+    if text.isalnum():
+        return True
+    depth = 0
+    for place, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth == 0:
+            return place == len(text) - 1 and text[0] == "("
+    return False
 
 
 def _character(owner: _Element, properties: str, called: str, usual: str) -> str:

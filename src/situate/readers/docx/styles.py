@@ -115,6 +115,19 @@ class Styles:
             look = self._looks[own] = _based_on(look, own, style)
         return look
 
+    def first_row_differs(self, style_id: str | None) -> bool:
+        """Tell whether a table style has the first row look unlike the others."""
+        seen: set[str] = set()
+        while style_id is not None and style_id not in seen:
+            seen.add(style_id)
+            style = self._styles.get(style_id)
+            for part in () if style is None else style:
+                kind = attribute(part, "w:type")
+                if name(part) == "w:tblStylePr" and kind == "firstRow":
+                    return True
+            style_id = value(style, "w:basedOn")
+        return False
+
     def num_id(self, style_id: str) -> str | None:
         """Give the numbering that a numbering style stands for."""
         return value(self._styles.get(style_id), "w:pPr", "w:numPr", "w:numId")

@@ -65,7 +65,7 @@ class Notes:
             said.append("all text stands in menus or hidden elements and was read")
         if self.deleted:
             said.append(
-                f"{_count(self.deleted, 'passage')} marked as deleted were kept as text"
+                f"kept {_count(self.deleted, 'passage')} marked as deleted as text"
             )
         if self.flattened:
             said.append(
