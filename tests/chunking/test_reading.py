@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -11,14 +12,19 @@ from hypothesis import strategies as st
 from situate.chunking import Granularity, Rules, chunk
 from situate.readers import read
 from situate.tokens import load_counter
+from tests.support.documents import document, section
+from tests.support.strategies import tables
+
+if TYPE_CHECKING:
+    from situate.model import Block
 
 COUNTER = load_counter("cl100k_base")
 
 
 def readings(source: str, rules: Rules | None = None) -> list[str]:
     """Read the leaves of a Markdown document."""
-    document = read(source.encode(), "doc.md").document
-    return [leaf.reading for leaf in chunk(document, rules or Rules(), COUNTER)]
+    found = read(source.encode(), "doc.md").document
+    return [leaf.reading for leaf in chunk(found, rules or Rules(), COUNTER)]
 
 
 @pytest.mark.parametrize(
@@ -64,9 +70,9 @@ TABLE = """\
 def test_text_without_marks_has_none_to_leave_out(name: str) -> None:
     """Brackets and backticks of a contract are what it says."""
     text = "[Buyer Ltd][Vendor no. 7] pays `x` under [1](2), December 1999.[10][11]"
-    document = read(text.encode(), name).document
+    found = read(text.encode(), name).document
 
-    (leaf,) = chunk(document, Rules(), COUNTER)
+    (leaf,) = chunk(found, Rules(), COUNTER)
 
     assert leaf.reading == text
 
@@ -77,7 +83,7 @@ def test_a_table_inside_a_block_is_read_cell_by_cell_too(mark: str) -> None:
     rest = "> " if mark == "> " else "  "
     source = f"{mark}| a | b |\n{rest}|---|---|\n{rest}| x | 1 |\n"
 
-    assert readings(source) == ["x b 1."]
+    assert readings(source) == ["a\nx b 1."]
 
 
 def test_attributes_of_a_heading_are_not_indexed() -> None:
@@ -90,7 +96,7 @@ def test_attributes_of_a_heading_are_not_indexed() -> None:
 def test_a_table_is_read_cell_by_cell() -> None:
     """Every value with the labels of its row and its column."""
     assert readings(TABLE) == [
-        "Copy Fee 5. Copy Note per page.\nSearch Fee 20.\nTotal."
+        "Item\nCopy Fee 5. Copy Note per page.\nSearch Fee 20.\nTotal."
     ]
 
 
@@ -106,6 +112,34 @@ def test_rows_without_a_label_below_the_header_name_columns() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        pytest.param(
+            "| Allowed |\n|---|\n| x |\n| y |", "Allowed x.\nAllowed y.", id="one"
+        ),
+        pytest.param("| a | b |\n|---|---|", "a b", id="a header alone"),
+        pytest.param("| a | b | c |\n|-|-|-|\n| x | | 1 |", "a b\nx c 1.", id="empty"),
+    ],
+)
+def test_no_name_of_a_column_is_left_out(source: str, expected: str) -> None:
+    """Every word of a table can be searched for."""
+    assert readings(source) == [expected]
+
+
+@given(tables())
+def test_every_word_of_a_table_is_read(block: Block) -> None:
+    """Whatever its shape, and however it is cut."""
+    made = document(section("Head", block))
+
+    chunks = chunk(made, Rules(max_tokens=64), COUNTER)
+
+    read_out = "".join("".join(one.reading.split()) for one in chunks)
+    written = " ".join(one.text for one in chunks).replace("|", " ")
+    for word in written.split():
+        assert set(word) <= set("-: ") or word.strip("`") in read_out
+
+
 def test_every_piece_of_a_table_is_read_with_its_names() -> None:
     """A piece is found by what its columns are called."""
     rows = "".join(f"| Service {n} | {n} | yearly |\n" for n in range(60))
@@ -115,7 +149,7 @@ def test_every_piece_of_a_table_is_read_with_its_names() -> None:
 
     assert len(pieces) > 5
     assert all(
-        line.endswith("yearly.") and " Fee " in line
+        line == "Item" or (line.endswith("yearly.") and " Fee " in line)
         for piece in pieces
         for line in piece.split("\n")
     )
@@ -143,9 +177,9 @@ def test_as_many_rows_share_a_piece_as_fit_written_and_read() -> None:
     rows = "".join(f"| row {n} " + "| 1 " * 19 + "|\n" for n in range(30))
     source = names + "|---" * 20 + "|\n" + rows
     rules = Rules(max_tokens=256, reading_max_tokens=520)
-    document = read(source.encode(), "doc.md").document
+    found = read(source.encode(), "doc.md").document
 
-    chunks = chunk(document, rules, COUNTER)
+    chunks = chunk(found, rules, COUNTER)
 
     for one, two in pairwise(chunks):
         row = two.reading.split("\n")[0]
@@ -158,7 +192,7 @@ _LABELS = st.sampled_from(["a", "🧑🏽‍🚒" * 3, "报销上限", "word " *
 
 
 @given(
-    tables=st.lists(
+    grids=st.lists(
         st.lists(st.lists(_LABELS, min_size=3, max_size=3), min_size=1, max_size=9),
         min_size=1,
         max_size=6,
@@ -168,7 +202,7 @@ _LABELS = st.sampled_from(["a", "🧑🏽‍🚒" * 3, "报销上限", "word " *
     granularity=st.sampled_from(["leaves", "multi"]),
 )
 def test_no_reading_is_beyond_its_bound(
-    tables: list[list[list[str]]], most: int, weight: int, granularity: Granularity
+    grids: list[list[list[str]]], most: int, weight: int, granularity: Granularity
 ) -> None:
     """In any script, with any number of tables in a chunk."""
     written = [
@@ -177,7 +211,7 @@ def test_no_reading_is_beyond_its_bound(
             f"| {' | '.join(row)} |\n" + ("|---|---|---|\n" if number == 0 else "")
             for number, row in enumerate(rows)
         )
-        for rows in tables
+        for rows in grids
     ]
     rules = Rules(
         max_tokens=256,
@@ -185,18 +219,18 @@ def test_no_reading_is_beyond_its_bound(
         heading_weight=weight,
         granularity=granularity,
     )
-    document = read(("# Head\n\n" + "\n".join(written)).encode(), "doc.md").document
+    found = read(("# Head\n\n" + "\n".join(written)).encode(), "doc.md").document
 
-    for one in chunk(document, rules, COUNTER):
+    for one in chunk(found, rules, COUNTER):
         assert not one.embed or COUNTER.count(one.reading) <= most
         assert not one.embed or one.token_count <= 256
 
 
 def test_the_text_itself_is_indexed_where_that_is_asked_for() -> None:
     """`text` changes nothing of what is embedded."""
-    document = read(b"Run `make`:\n\n- [a](b)", "doc.md").document
+    found = read(b"Run `make`:\n\n- [a](b)", "doc.md").document
 
-    (leaf,) = chunk(document, Rules(reading="text"), COUNTER)
+    (leaf,) = chunk(found, Rules(reading="text"), COUNTER)
 
     assert leaf.reading == leaf.text == "Run `make`:\n\n- [a](b)"
     assert leaf.embed_form == "text"
@@ -214,9 +248,9 @@ def test_a_heading_may_be_repeated_at_the_start() -> None:
 
 def test_text_stays_as_it_was() -> None:
     """What is shown and cited is what the author wrote."""
-    document = read(TABLE.encode(), "doc.md").document
+    found = read(TABLE.encode(), "doc.md").document
 
-    (leaf,) = chunk(document, Rules(), COUNTER)
+    (leaf,) = chunk(found, Rules(), COUNTER)
 
     assert leaf.text == TABLE.rstrip()
     assert leaf.embed_text == leaf.reading

@@ -186,6 +186,21 @@ class TableReading:
         self._labels = self._deepest(heads)
         upper = (" ".join(self._distinct(head)) for head in heads[:-1])
         self._above = [table.caption or "", *upper] if heads else [table.caption or ""]
+        self._is_list = len(self._labels) == 1
+        filled = {
+            column
+            for row in table.rows[self._first :]
+            for column, cell in enumerate(row.cells)
+            if cell.text and (column or self._is_list)
+        }
+        # What the rows are is said once; what columns are, with every value.
+        self._above.append(
+            " ".join(
+                label
+                for column, label in enumerate(self._labels)
+                if label and column not in filled
+            )
+        )
         self._rows: dict[int, str] = {}
         self.tokens: dict[int, int] = {}
         """Tokens of rows, for whoever counts them."""
@@ -209,9 +224,7 @@ class TableReading:
     def text(self, parts: Span) -> str:
         """Read some rows, below what stands above them."""
         rows = [self.row(index) for index in range(*parts)]
-        said = [each for each in (self.above, *rows) if each]
-        # A table of a header alone still has that to say.
-        return "\n".join(said) if any(rows) else _flat(self._labels, said)
+        return "\n".join(each for each in (self.above, *rows) if each)
 
     def _sentences(self, row: Row) -> Iterator[str]:
         values = [self._cell(cell.text) for cell in row.cells]
@@ -223,7 +236,7 @@ class TableReading:
                 name = self._labels[column] if column < len(self._labels) else ""
                 yield _sentence(label, name, value)
         if label and not others:
-            yield _sentence(label)
+            yield _sentence(self._labels[0] if self._is_list else "", label)
 
     def _deepest(self, heads: Sequence[Sequence[str]]) -> list[str]:
         """Give each column the deepest label that is filled."""
@@ -288,7 +301,3 @@ def _header_rows(rows: Sequence[Row]) -> int:
 def _sentence(*words: str) -> str:
     said = " ".join(word for word in words if word)
     return said if said.endswith((".", "!", "?", "。")) else said + "."
-
-
-def _flat(labels: Sequence[str], said: list[str]) -> str:
-    return "\n".join([*said, " ".join(label for label in labels if label)])
