@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from situate.check import check
+from situate.chunking import Rules, chunk
 from situate.errors import RecordError
 from situate.model import Enrichment
+from situate.readers import read
 from situate.records import read_chunks, to_line, to_record
+from situate.tokens import load_counter
 from tests.support.corpora import Corpus
 
 if TYPE_CHECKING:
@@ -184,6 +187,11 @@ def test_without_blocks_and_sizes_it_says_what_it_left_out(
             with_(0, text=" ", reading=" ", token_count=1),
             {"C2-lineage", "C13-form"},
             id="blank",
+        ),
+        pytest.param(
+            with_(0, reading="lorem " * 5_000, embed_form="reading"),
+            {"C3-size"},
+            id="a reading above its bound",
         ),
         pytest.param(with_(0, chunk_id="policy:x"), {"identity"}, id="another id"),
         pytest.param(
@@ -378,3 +386,20 @@ def test_only_the_first_hundred_findings_are_kept(tmp_path: Path) -> None:
 
     assert len(report.findings) == 100
     assert report.broken == {"record": 250}
+
+
+def test_a_leaf_above_its_limit_is_found_where_paragraphs_are_embedded(
+    tmp_path: Path,
+) -> None:
+    """C3 speaks of leaves, whichever level is indexed."""
+    document = read(b"# Leave\n\nOne paragraph.\n\nAnother one.\n", "a.md").document
+    rules = Rules(granularity="multi", embed="paragraph", max_tokens=40)
+    path = tmp_path / "a.jsonl"
+    chunks = chunk(document, rules, load_counter("cl100k_base"))
+    path.write_bytes(b"".join(to_line(to_record(one)) for one in chunks))
+
+    report = check(path, max_tokens=8)
+
+    assert [f.subject for f in report.findings if "the leaf has" in f.message] == [
+        "a.md:leave"
+    ]

@@ -45,6 +45,11 @@ class Fields:
         """Take out a whole number."""
         return typed(int, self.take(key), self.name(key))
 
+    def whole_or_none(self, key: str) -> int | None:
+        """Take out a whole number or null."""
+        value = self.take(key)
+        return None if value is None else typed(int, value, self.name(key))
+
     def flag(self, key: str) -> bool:
         """Take out true or false."""
         return typed(bool, self.take(key), self.name(key))

@@ -39,6 +39,8 @@ class Sizes:
     min_tokens: int
     container_max_tokens: int
     prefix_max_tokens: int
+    reading_max_tokens: int | None
+    """None where texts are indexed as they are."""
     statement_max_tokens: int
 
 
@@ -148,6 +150,7 @@ def read_sizes(path: Path) -> tuple[Sizes, tuple[FileDigest, ...]]:
             min_tokens=sizes.whole("min_tokens"),
             container_max_tokens=sizes.whole("container_max_tokens"),
             prefix_max_tokens=sizes.whole("prefix_max_tokens"),
+            reading_max_tokens=sizes.whole_or_none("reading_max_tokens"),
             statement_max_tokens=sizes.whole("statement_max_tokens"),
         ),
         tuple(

@@ -138,6 +138,7 @@ def _limits(
             container_max_tokens=sizes.container_max_tokens,
             prefix_max_tokens=sizes.prefix_max_tokens,
             statement_max_tokens=sizes.statement_max_tokens,
+            reading_max_tokens=sizes.reading_max_tokens,
         )
         return limits, sizes.granularity != "leaves"
     if max_tokens is None:
@@ -147,6 +148,7 @@ def _limits(
         counter=load_counter("cl100k_base"),
         max_tokens=max_tokens,
         container_max_tokens=4 * max_tokens,
+        reading_max_tokens=max_tokens * 5 // 2,
     )
     return limits, None
 
@@ -198,7 +200,9 @@ def _document(
     elif source is not None and listed is not None:
         for finding in differences(doc_id, listed, source.blocks):
             report.add(finding)
-    for finding in examine(doc_id, places, listed, tree=against.tree):
+    for finding in examine(
+        doc_id, places, listed, tree=against.tree, limits=against.limits
+    ):
         report.add(finding)
 
 
@@ -209,6 +213,7 @@ def _place(chunk: Chunk) -> Place:
         level=chunk.level,
         leaf=chunk.embed,
         embed=chunk.embed,
+        token_count=chunk.token_count,
         asked=chunk.enrichment.status != "off",
         forced_split=chunk.forced_split,
         ordinal=chunk.ordinal,

@@ -19,7 +19,7 @@ from situate.model import DOCUMENT, is_paragraph
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from situate.check.findings import Listed, Place
+    from situate.check.findings import Limits, Listed, Place
 
 
 def examine(
@@ -28,6 +28,7 @@ def examine(
     blocks: Sequence[Listed] | None,
     *,
     tree: bool | None,
+    limits: Limits | None,
 ) -> Iterator[Finding]:
     """Yield the broken rules of one document.
 
@@ -46,6 +47,7 @@ def examine(
             if not is_paragraph(place.chunk_id)
         ]
         yield from divisions(places, paragraphs)
+        yield from _large_leaves(places, limits)
     yield from _containers(places)
     yield from _numbers(places)
     yield from _same_metadata(places)
@@ -69,6 +71,18 @@ def _order(places: Sequence[Place]) -> Iterator[Finding]:
                 rule="C2-order",
                 subject=place.chunk_id,
                 message=f"ordinal is {place.ordinal}, its place is {ordinal}",
+            )
+
+
+def _large_leaves(places: Sequence[Place], limits: Limits | None) -> Iterator[Finding]:
+    """A leaf has its bound also where its paragraphs are embedded (C3)."""
+    for place in places:
+        if limits and place.leaf and place.token_count > limits.max_tokens:
+            yield Finding(
+                rule="C3-size",
+                subject=place.chunk_id,
+                message=f"the leaf has {place.token_count} tokens, "
+                f"{limits.max_tokens} are allowed",
             )
 
 

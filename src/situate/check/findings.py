@@ -66,6 +66,8 @@ class Limits:
     """None when unknown; then breadcrumb lines are not measured."""
     statement_max_tokens: int | None = None
     """None when unknown; then statements are not measured."""
+    reading_max_tokens: int | None = None
+    """None when unknown; then readings are not measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +80,7 @@ class Place:
     leaf: bool
     """True for a chunk of the cover; in `multi` it need not be the one embedded."""
     embed: bool
+    token_count: int
     asked: bool
     """True when a statement was wished for."""
     forced_split: bool

@@ -167,10 +167,16 @@ def _sizes(chunk: Chunk, limits: Limits) -> Iterator[_Fault]:
         ("text", tokens, _most(chunk, limits)),
         ("breadcrumb line", count(chunk.breadcrumb_line), limits.prefix_max_tokens),
         ("statement", count(chunk.statement or ""), limits.statement_max_tokens),
+        ("reading", count(_indexed(chunk)), limits.reading_max_tokens),
     )
     for name, size, most in bounds:
         if most is not None and size > most:
             yield "C3-size", f"the {name} has {size} tokens, {most} are allowed"
+
+
+def _indexed(chunk: Chunk) -> str:
+    """Give what has the bound of readings; a text has its own."""
+    return chunk.reading if chunk.embed and chunk.embed_form == "reading" else ""
 
 
 def _most(chunk: Chunk, limits: Limits) -> int:

@@ -78,6 +78,13 @@ class Rules:
                 message = f"{name} is {value!r}, at least {least} is needed"
                 raise ConfigError(message)
 
+    @property
+    def reading_bound(self) -> int | None:
+        """Most tokens of a reading; None where texts are indexed as they are."""
+        if self.reading == "text":
+            return None
+        return self.reading_max_tokens or self.max_tokens * 5 // 2
+
 
 def chunk(
     document: Document,
@@ -107,10 +114,9 @@ def _chunk(
     from situate.chunking.reading import Reading
 
     limit = rules.max_tokens
-    measure = Measure(counter)
-    if rules.reading == "reading":
-        most = rules.reading_max_tokens or rules.max_tokens * 5 // 2
-        measure = Measure(counter, reading=Reading(document), reading_limit=most)
+    bound = rules.reading_bound
+    reading = None if bound is None else Reading(document)
+    measure = Measure(counter, reading=reading, reading_limit=bound)
     places = lay_out(document, measure, max_tokens=limit)
     packed = [
         Packed(

@@ -264,6 +264,7 @@ class _Run:
                 min_tokens=rules.min_tokens,
                 container_max_tokens=rules.container_max_tokens or 4 * rules.max_tokens,
                 prefix_max_tokens=rules.prefix_max_tokens,
+                reading_max_tokens=rules.reading_bound,
                 statement_max_tokens=config.enrichment.statement_max_tokens,
             ),
             files=(self._chunks.digest, self._blocks.digest),
