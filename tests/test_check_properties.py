@@ -94,6 +94,7 @@ def examined(
         "min_tokens": rules.min_tokens,
         "container_max_tokens": 4 * rules.max_tokens,
         "prefix_max_tokens": rules.prefix_max_tokens,
+        "reading_max_tokens": rules.reading_bound,
         "statement_max_tokens": 60,
     }
     manifest = json.dumps({"schema": 1, "sizes": sizes, "files": []})
@@ -119,12 +120,17 @@ def test_any_tree_is_cut_by_the_rules(
 def test_any_source_is_cut_by_the_rules(
     folder: Path, source: str, rules: Rules
 ) -> None:
-    """Also held against the source, word by word."""
+    """Also held against the source, word by word, none of which is lost."""
     path = folder / "a.md"
     path.write_text(source, "utf-8")
     document = read(source.encode(), "a.md").document
 
-    assert examined(folder, document, rules, path).findings == []
+    report = examined(folder, document, rules, path)
+
+    assert report.findings == []
+    if report.coverage is not None:
+        assert report.coverage.passages == ()
+        assert report.coverage.headings_found == report.coverage.headings
 
 
 @pytest.mark.parametrize("granularity", ["leaves", "tree", "multi"])

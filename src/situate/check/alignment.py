@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 import regex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 _ASCII = regex.compile("[0-9A-Za-z]+")
 
@@ -35,8 +35,11 @@ _BLOCK: Final = 12
 _NEAR: Final = 250
 """Letters between differences that are looked at together: about a paragraph."""
 
+_MOST_JOINED: Final = 4
+"""Words that may be written as one elsewhere: `storage-class-name`, `x1`."""
+
 _LONGEST_WORD: Final = 64
-"""How far a difference is moved to the start of the word it stands in."""
+"""Letters of a word that is kept whole; what is longer may begin anywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +111,15 @@ def differences(one: Reading, other: Reading) -> Iterator[tuple[range, range]]:
         if here == len(one.letters) and there == len(other.letters):
             return
         end, stop = _meeting(one.letters, other.letters, (here, there), landmarks)
-        if end > here and stop == there:
-            back = _slack(one, range(here, end), agreed)
-            here, there, end, stop = here - back, there - back, end - back, stop - back
-        elif end > here:
-            back = here - one.word_at(here)
-            if back <= min(agreed, _LONGEST_WORD):
-                here, there = here - back, there - back
-            end, stop = _next_word(one, other, (end, stop))
+        if end > here:
+            back = _slack(one, range(here, end), agreed) if stop == there else None
+            if back is None:
+                back = here - one.word_at(here)
+                back = back if back <= min(agreed, _LONGEST_WORD) else 0
+                end, stop = _next_word(one, other, (end, stop))
+            else:
+                end, stop = end - back, stop - back
+            here, there = here - back, there - back
         yield range(here, end), range(there, stop)
         here, there = end, stop
 
@@ -163,8 +167,8 @@ def _meeting(
     return place, found
 
 
-def _slack(of: Reading, lost: range, most: int) -> int:
-    """Say how far up a lost stretch may be seen, so that a passage or word is lost.
+def _slack(of: Reading, lost: range, most: int) -> int | None:
+    """Say how far up a lost stretch may be seen so that it is whole words.
 
     Of `Ask first. Ask twice.` beside `Ask twice.` it is the first sentence.
     """
@@ -176,7 +180,7 @@ def _slack(of: Reading, lost: range, most: int) -> int:
             and of.letters[begin:start] == of.letters[lost.stop - back : lost.stop]
         ):
             return back
-    return 0
+    return None
 
 
 def _next_word(
@@ -215,18 +219,31 @@ class Lost:
         self._compare(wanted, found)
 
     def _compare(self, wanted: list[range], found: Counter[str]) -> None:
-        """Note the words of some stretches that those beside them do not have."""
+        """Note the words of some stretches that those beside them do not have.
+
+        Passages that are there whole take theirs before those that are not.
+        """
+        words = chain.from_iterable(map(self._one.within, wanted))
+        partly: list[tuple[int, str]] = []
+        for _, group in groupby(words, lambda at: self._one.passage_of(at[0])):
+            passage = tuple(group)
+            counts = Counter(word for _, word in passage)
+            if all(found[word] >= count for word, count in counts.items()):
+                found.subtract(counts)
+            else:
+                partly.extend(passage)
         missing = []
-        for place, word in chain.from_iterable(map(self._one.within, wanted)):
-            if found[word]:
+        for place, word in partly:
+            if found[word] > 0:
                 found[word] -= 1
             else:
                 missing.append((place, word))
-        for place, word in missing:
+        for place, word in _apart(missing, found):
             if not _take_in_pieces(word, found):
                 self._begins.append(place)
                 self._ends.append(place + len(word))
-        self._spare += found
+        # In-place operators look at every count there is.
+        self._spare.update(found)
 
     def by_passage(self) -> Iterator[tuple[int, tuple[str, ...]]]:
         """Yield the number of each passage that lost words, and these. Ask once."""
@@ -246,7 +263,7 @@ class Lost:
         moved = counts & self._spare
         if 4 * _letters(moved) < 3 * _letters(counts):
             return tuple(words)
-        self._spare -= moved
+        self._spare.subtract(moved)
         lost = []
         for word in words:
             if moved[word]:
@@ -256,21 +273,43 @@ class Lost:
         return tuple(lost)
 
 
-def _take_in_pieces(word: str, found: Counter[str]) -> bool:
-    """Take a word that was cut between two chunks, piece by piece."""
-    pieces: Counter[str] = Counter()
-    begin = 0
-    while begin < len(word):
-        for end in range(min(len(word), begin + _LONGEST_WORD), begin, -1):
-            piece = word[begin:end]
-            if found[piece] > pieces[piece]:
-                pieces[piece] += 1
-                begin = end
+def _apart(
+    words: Sequence[tuple[int, str]], found: Counter[str]
+) -> Iterator[tuple[int, str]]:
+    """Yield the words that are not found written as one with those after them."""
+    first = 0
+    while first < len(words):
+        place, joined = words[first]
+        last = first + 1
+        for at, word in words[last : first + _MOST_JOINED]:
+            if at != place + len(joined):
                 break
-        else:
-            return False
-    found -= pieces
-    return True
+            joined += word
+            last += 1
+            if found[joined] > 0:
+                found[joined] -= 1
+                first = last
+                break
+        if first < last:
+            yield words[first]
+            first += 1
+
+
+def _take_in_pieces(word: str, found: Counter[str]) -> bool:
+    """Take a word that was cut between chunks, piece by piece."""
+    for cut in range(1, min(len(word), _LONGEST_WORD)):
+        pieces = Counter((word[:cut],))
+        begin = cut
+        while begin and found[word[:cut]] > 0:
+            ends = range(min(len(word), begin + _LONGEST_WORD), begin, -1)
+            taken = (word[begin:end] for end in ends)
+            piece = next((p for p in taken if found[p] > pieces[p]), "")
+            pieces[piece] += 1
+            begin = begin + len(piece) if piece else 0
+            if begin == len(word):
+                found.subtract(pieces)
+                return True
+    return False
 
 
 def _letters(counts: Counter[str]) -> int:

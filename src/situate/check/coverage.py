@@ -156,11 +156,11 @@ def _headings(document: Document, leaves: Sequence[Leaf]) -> _Headings:
     cut_short: list[str] = []
     for heading, count in wanted.items():
         whole = min(count, *(lines[line] for line in heading.lines))
-        short = 0
-        if heading.title in crumbs:
-            short = min(count - whole, _starting(heading, starts)) if whole else count
-            # What its markup says besides, an id or a target, is not missed.
-            cut_short += heading.lines * short
+        short = count - whole if heading.title in crumbs else 0
+        if whole and short:
+            short = min(short, _starting(heading, starts))
+        # What its markup says besides, an id or a target, is not missed.
+        cut_short += heading.lines * short
         found += whole + short
         if not whole + short:
             missing.append(_short(heading.title))

@@ -77,6 +77,8 @@ class Source:
         }
         self._around = dict(_neighbours(list(self._blocks.values())))
         self._last: str | None = None
+        self._said: set[str] = set()
+        """Lines of the leaves that hold the last leaf's last block."""
         # Offsets count characters where a format has any, and in no other.
         has_spans = any(block.span is not None for block in self.blocks)
         self._text = decode(data, name).text if has_spans else ""
@@ -144,20 +146,22 @@ class Source:
         """Give a leaf's text without what it repeats of the pieces above it (C2)."""
         if not leaf.block_ids:
             return leaf.text
-        first = leaf.block_ids[0]
-        block = self._blocks.get(first)
-        continues, self._last = first == self._last, leaf.block_ids[-1]
-        if not continues or block is None:
-            return leaf.text
+        first, last = leaf.block_ids[0], leaf.block_ids[-1]
         text = leaf.text
-        for _ in range(_INTRODUCTIONS if block.kind in _INTRODUCED else 0):
-            above, gap, below = text.partition(_GAP)
-            if gap and any(near.text.endswith(above) for near in self._around[first]):
-                text = below
-        for head in _head(block):
-            line, _, below = text.partition("\n")
-            if line == head:
-                text = below.lstrip("\n")
+        if first == self._last and (block := self._blocks.get(first)) is not None:
+            for _ in range(_INTRODUCTIONS if block.kind in _INTRODUCED else 0):
+                above, gap, below = text.partition(_GAP)
+                near = self._around[first]
+                if gap and any(other.text.endswith(above) for other in near):
+                    text = below
+            for head in _head(block):
+                line, _, below = text.partition("\n")
+                if line == head and head in self._said:
+                    text = below.lstrip("\n")
+        if not first == last == self._last:
+            self._said.clear()
+        self._said.update(leaf.text.split("\n"))
+        self._last = last
         return text
 
     def _is_slice(self, block: Block) -> bool:
