@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from situate.check import check
 from situate.chunking import Rules, chunk
 from situate.readers import read
+from situate.readers.options import DEFAULTS
 from situate.records import blocks_record, to_line, to_record
 from situate.tokens import load_counter
 from tests.readers.strategies import documents as lines
@@ -97,7 +99,9 @@ def examined(
         "reading_max_tokens": rules.reading_bound,
         "statement_max_tokens": 60,
     }
-    manifest = json.dumps({"schema": 1, "sizes": sizes, "files": []})
+    manifest = json.dumps(
+        {"schema": 1, "sizes": sizes, "reader": asdict(DEFAULTS), "files": []}
+    )
     (folder / "a.manifest.json").write_text(manifest, "utf-8")
     return check(path, source=source if chunks else None)
 

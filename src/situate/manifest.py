@@ -7,12 +7,13 @@ writes the same bytes.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Final, Literal, cast, get_args
 
 from situate.errors import RecordError
-from situate.fields import Fields
+from situate.fields import Fields, typed
 from situate.files import opened
+from situate.readers.options import Limits, ReaderOptions, TrackedChanges
 from situate.records import from_line
 from situate.usage import Usage
 
@@ -111,6 +112,8 @@ class Manifest:
     config: str
     """Hash of what in the config decides the output."""
     sizes: Sizes
+    reader: ReaderOptions
+    """How the documents were read."""
     files: tuple[FileDigest, ...]
     counts: Counts
     spent: Spent
@@ -160,6 +163,31 @@ def read_sizes(path: Path) -> tuple[Sizes, tuple[FileDigest, ...]]:
                 sha256=file.text("sha256"),
             )
             for file in files
+        ),
+    )
+
+
+def read_options(path: Path) -> ReaderOptions:
+    """Read how the documents of a run were read, to read one of them again.
+
+    Raises:
+        RecordError: it cannot be read or is no manifest of this version.
+    """
+    reader = _opened(path).nested("reader")
+    legal_numbering = reader.take("legal_numbering")
+    limits = reader.object("limits")
+    return ReaderOptions(
+        tracked_changes=cast(
+            "TrackedChanges",
+            reader.choice("tracked_changes", get_args(TrackedChanges)),
+        ),
+        legal_numbering=legal_numbering if isinstance(legal_numbering, bool) else None,
+        keep=reader.listed("keep", str),
+        limits=Limits(
+            **{
+                field.name: typed(int, limits.get(field.name), field.name)
+                for field in fields(Limits)
+            }
         ),
     )
 

@@ -18,6 +18,7 @@ from situate.check.listing import differences, listing
 from situate.check.record import examine_record
 from situate.check.source import Source
 from situate.errors import RecordError
+from situate.readers.options import DEFAULTS
 from situate.records import from_line, parse, read_lines
 from situate.tokens import load_counter
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from situate.check.coverage import Coverage
     from situate.check.findings import Listed
     from situate.model import Chunk
+    from situate.readers import ReaderOptions
 
 __all__ = ["Finding", "Report", "Rule", "check"]
 
@@ -62,12 +64,13 @@ def check(
     blocks: Path | None = None,
     source: Path | None = None,
     max_tokens: int | None = None,
+    options: ReaderOptions = DEFAULTS,
 ) -> Report:
     """Check a chunks file, with what stands beside it or is named.
 
     The blocks file and the manifest are taken from beside `chunks` when they are
     there. `source` is the document that one of the documents was read from.
-    `max_tokens` serves where there is no manifest.
+    `max_tokens` and `options`, how it is read, serve where there is no manifest.
 
     Raises:
         RecordError: a file cannot be read, or is not what its name says.
@@ -75,13 +78,16 @@ def check(
         ConfigError: the manifest's tokenizer cannot be loaded.
     """
     report = Report()
+    about = beside(chunks, "manifest.json")
+    if about is not None:
+        options = manifest.read_options(about)
     limits, tree = _limits(chunks, max_tokens, report)
     blocks = blocks or beside(chunks, "blocks.jsonl")
     against = _Against(
         limits=limits,
         tree=tree,
         blocks=None if blocks is None else Blocks(blocks),
-        source=None if source is None else Source(source, chunks),
+        source=None if source is None else Source(source, chunks, options),
     )
     if against.blocks is None:
         report.not_checked.append("cover not checked: no blocks file")

@@ -13,7 +13,6 @@ from situate.files import opened
 from situate.model import Code, Table, walk
 from situate.readers import decode, passages, read
 from situate.readers.decoding import clean
-from situate.readers.options import DEFAULTS
 from situate.records import from_line, read_lines
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from situate.check.coverage import Coverage
     from situate.check.findings import Limits
     from situate.model import Block, Chunk
+    from situate.readers import ReaderOptions
 
 _GAP = "\n\n"
 
@@ -36,8 +36,8 @@ _INTRODUCED = frozenset({"list", "table", "code", "math"})
 class Source:
     """The source of one of a chunks file's documents."""
 
-    def __init__(self, path: Path, chunks: Path) -> None:
-        """Find whose source it is, and read it.
+    def __init__(self, path: Path, chunks: Path, options: ReaderOptions) -> None:
+        """Find whose source it is, and read it as the chunks' run did.
 
         It belongs to the document whose id its path ends with, else to the only
         document there is.
@@ -49,12 +49,12 @@ class Source:
         self.doc_id = owner(path, chunks)
         try:
             with opened(path) as file:
-                data = file.read(DEFAULTS.limits.max_bytes + 1)
+                data = file.read(options.limits.max_bytes + 1)
         except OSError as error:
             message = f"{path}: cannot be read: {error.strerror}"
             raise RecordError(message) from error
         name = path.as_posix()
-        self._read = read(data, name)
+        self._read = read(data, name, options=options)
         self._passages = passages(data, name)
         self._leaves: list[Leaf] = []
         document = self._read.document

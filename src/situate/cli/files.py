@@ -118,10 +118,17 @@ def check(
     hold; 1 one is broken; 2 a file cannot be read.
     """
     from situate import check as checking
+    from situate.config import load_cutting
+    from situate.pipeline.documents import options_of
 
     with console.errors():
+        cutting = load_cutting({}, environment=os.environ)
         report = checking.check(
-            chunks, blocks=blocks, source=source, max_tokens=max_tokens
+            chunks,
+            blocks=blocks,
+            source=source,
+            max_tokens=max_tokens,
+            options=options_of(cutting),
         )
     if as_json:
         console.as_json(report)

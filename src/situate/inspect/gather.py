@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from situate.config import CuttingConfig
     from situate.model import Chunk, Document
+    from situate.readers import ReaderOptions
 
 
 def of_document(path: Path, cutting: CuttingConfig) -> Inspection:
@@ -100,7 +101,8 @@ def of_chunks(
         )
     if source is not None:
         doc_id = owner(source, path)
-        documents[doc_id], said = _beside_source(documents[doc_id], source)
+        options = DEFAULTS if about is None else manifest.read_options(about)
+        documents[doc_id], said = _beside_source(documents[doc_id], source, options)
         known = {warned.message for warned in warnings if warned.doc_id == doc_id}
         warnings += (
             Warned(doc_id=doc_id, message=each) for each in said if each not in known
@@ -115,10 +117,11 @@ def of_chunks(
 
 
 def _beside_source(
-    inspected: Inspected, source: Path
+    inspected: Inspected, source: Path, options: ReaderOptions
 ) -> tuple[Inspected, tuple[str, ...]]:
     """Lay a document's chunks beside its source, and say what does not fit."""
-    found = read(_bytes(source), source.as_posix())
+    data = _bytes(source, options.limits.max_bytes)
+    found = read(data, source.as_posix(), options=options)
     warnings = found.warnings
     if found.document.version not in {each.doc_version for each in inspected.chunks}:
         warnings += (
@@ -145,7 +148,7 @@ def _text(path: Path, chunks: Sequence[Chunk]) -> str | None:
     """Give the source's characters, if spans count them."""
     if not _end(chunks):
         return None
-    return decode(_bytes(path), path.as_posix()).text
+    return decode(_bytes(path, DEFAULTS.limits.max_bytes), path.as_posix()).text
 
 
 def _end(chunks: Sequence[Chunk]) -> int:
@@ -156,7 +159,7 @@ def _end(chunks: Sequence[Chunk]) -> int:
     )
 
 
-def _bytes(path: Path) -> bytes:
+def _bytes(path: Path, most: int) -> bytes:
     """Read a source, no further than a reader would accept.
 
     Raises:
@@ -164,7 +167,7 @@ def _bytes(path: Path) -> bytes:
     """
     try:
         with opened(path) as file:
-            return file.read(DEFAULTS.limits.max_bytes + 1)
+            return file.read(most + 1)
     except OSError as error:
         message = f"{path}: cannot be read: {error.strerror or error}"
         raise ReadError(message) from error

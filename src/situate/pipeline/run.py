@@ -267,6 +267,7 @@ class _Run:
                 reading_max_tokens=rules.reading_bound,
                 statement_max_tokens=config.enrichment.statement_max_tokens,
             ),
+            reader=self._job.preparer.options,
             files=(self._chunks.digest, self._blocks.digest),
             counts=self._tally.counts,
             spent=spent,
