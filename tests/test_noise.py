@@ -73,6 +73,7 @@ def test_any_mixture_of_marks_is_cut_within_the_limit(
         pytest.param(EMPTY_COLUMNS + "======", id="row smaller than what is left"),
         pytest.param("1. " * 40, id="markers alone above the limit"),
         pytest.param("~~~\n" + "\u00a0" * 400 + "\n~~~", id="line of blanks"),
+        pytest.param("# a b c d\n\nuse x::y;\n\nuse zz::*;", id="joined by its end"),
         pytest.param(f"<!--><!--\n\u00a0{EMPTY_COLUMNS}-->-", id="hidden rows"),
     ],
 )

@@ -129,7 +129,7 @@ class Source:
             if block_id in chunk.parts:
                 wanted = ""
                 if block.kind == "paragraph" and span and self._is_slice(block):
-                    wanted = clean(self._text[slice(*span)])
+                    wanted = clean(self._text[slice(*span)]).strip()
             found = chunk.text.find(wanted, position)
             if found >= 0:
                 position = found + len(wanted)

@@ -77,6 +77,8 @@ class _Moves:
     def backward(self, index: int) -> None:
         """Move a heading to the last chunk of the previous sibling, or the parent."""
         place = self.places[index]
+        if place.shortened:
+            return  # Whole it stands in breadcrumbs below it alone.
         previous = self._sibling(index, -1)
         if previous is None:
             taker = place.parent if self.places[place.parent].units else None

@@ -314,6 +314,8 @@ class Builder:
         repeats: list[str] = []
         if self.heading_weight and (title := self.places[name.place].section.title):
             repeats = [reading.prose(title)] * self.heading_weight
+        if not any(not own.isspace() for own in said):
+            return ""
         whole = "\n".join([*repeats, *said])
         most = sum([unit.joined + unit.excess for unit in units])
         most += sum(self.measure.word(repeat + "\n") for repeat in repeats)

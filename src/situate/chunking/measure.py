@@ -73,8 +73,12 @@ class Measure:
         return used - self.word(tail + "\n") + self.word(tail + GAP)
 
     def fits(self, text: str, joined: int, room: int) -> bool:
-        """Tell whether a text fits as the last one into `room` tokens."""
-        if joined <= room:
+        """Tell whether a text fits as the last one into `room` tokens.
+
+        With a blank line behind it a text can have a token less, too: `*;` is two
+        and, with the line break that ends it, one.
+        """
+        if joined + _GAP_TOKENS <= room:
             return True
         return joined - _GAP_TOKENS <= room and self.alone(text, joined) <= room
 

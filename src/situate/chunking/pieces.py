@@ -78,12 +78,16 @@ def cut_text(
         first=room.first,
         language=language,
     )
-    for stretch in stretches:
+    last = len(stretches) - 1
+    for number, stretch in enumerate(stretches):
+        start = 0 if number == 0 else stretch.span[0]
+        end = len(block.text) if number == last else stretch.span[1]
         yield Piece(
             text=stretch.text,
             parts=(0, 1),
             joined=stretch.tokens + 1,
-            span=_inside(block, stretch.span),
+            # Blanks at its ends are the block's, though no text shows them.
+            span=_inside(block, (start, end)),
             forced=len(stretches) > 1,
         )
 
