@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, asdict, fields
 from decimal import Decimal
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ import pytest
 
 from situate.config import SECTIONS, keys, load, load_cutting
 from situate.errors import ConfigError
+from situate.readers import Limits
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -528,3 +529,8 @@ def test_only_what_cannot_be_guessed_is_required() -> None:
     }
 
     assert required == {"corpus.name", "corpus.documents", "output.path"}
+
+
+def test_the_limits_of_readers_are_those_of_the_config() -> None:
+    """Stated once for those who read files, once for those who configure them."""
+    assert asdict(keys.LimitsConfig()) == asdict(Limits())

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Pause the collector, unless whoever calls has done so already."""
+    """Pause the collector, unless whoever calls has done so already.
+
+    It belongs to the process: other threads do without it meanwhile, and one that
+    switches it off itself finds it on again.
+    """
     if not gc.isenabled():
         yield
         return

@@ -88,3 +88,24 @@ def test_a_heading_without_named_attributes_changes_nothing() -> None:
     found, _ = sections("# Fees {#fees .a}\n\nText.\n")
 
     assert all(section.metadata is None for section, _ in walk(found.document.root))
+
+
+def test_what_is_said_of_documents_alone_is_no_attribute() -> None:
+    """A key that is left out is told."""
+    found, metadata = sections('# Fees {title="Own" version=3 fee=4}\n\nText.\n')
+
+    assert metadata["fees"].custom == {"fee": "4"}
+    assert "heading 'Fees': title, version cannot be said of a section" in (
+        found.warnings
+    )
+
+
+def test_dates_are_held_against_what_is_inherited() -> None:
+    """A section cannot begin to hold after its document has ended."""
+    source = (
+        "---\neffective_to: 2024-12-31\n---\n# B {effective_from=2025-01-01}\n\nx\n"
+    )
+
+    found, _ = sections(source)
+
+    assert any("is after effective_to 2024-12-31" in each for each in found.warnings)

@@ -62,7 +62,9 @@ def lay_out(document: Document, measure: Measure, *, max_tokens: int) -> list[Pl
             units=list(own),
             crumb=crumb(section.title, measure, max_tokens=max_tokens // 4),
         )
-        _shorten_heading(place, measure, max_tokens // 4)
+        _shorten_heading(
+            place, measure, max_tokens // 4, marked=document.markup == "markdown"
+        )
         places.append(place)
         if ancestors:
             place.rank = len(places[parent].children)
@@ -91,7 +93,9 @@ def document_title(document: Document) -> str | None:
     return None
 
 
-def _shorten_heading(place: Place, measure: Measure, limit: int) -> None:
+def _shorten_heading(
+    place: Place, measure: Measure, limit: int, *, marked: bool
+) -> None:
     """Shorten a heading above `limit` that has something below it (C7)."""
     blocks = place.section.blocks
     if not blocks or blocks[0].kind != "heading":
@@ -101,7 +105,9 @@ def _shorten_heading(place: Place, measure: Measure, limit: int) -> None:
     heading = place.own[0]
     if measure.fits(heading.text, heading.joined, limit):
         return
-    text = "#" * max(1, min(place.section.level, 6)) + " " + place.crumb
+    text = place.crumb
+    if marked or heading.text.startswith("#"):
+        text = "#" * max(1, min(place.section.level, 6)) + " " + text
     unit = Unit(
         block=heading.block,
         text=text,

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from situate.config import CuttingConfig
-    from situate.model import Document
     from situate.pipeline.watching import Watcher
 
 
@@ -43,7 +42,7 @@ def chunk_files(
     preparer = Preparer.cutting(cutting)
     ids = Ids()
     lines = Lines()
-    documents = []
+    listed = []
     for source in _sources(paths):
         prepared = preparer.prepare(source)
         ids.add(prepared)
@@ -51,9 +50,9 @@ def chunk_files(
             watcher.note(f"{source.doc_id}: {warning}")
         chunks.writelines(lines.line(chunk) for chunk in prepared.chunks)
         if blocks is not None:
-            documents.append(prepared.document)
+            listed.append(to_line(blocks_record(prepared.document)))
     if blocks is not None:
-        _write_blocks(blocks, documents, kept=paths)
+        _write_blocks(blocks, listed, kept=paths)
 
 
 def _sources(paths: Sequence[Path]) -> Iterable[Source]:
@@ -70,11 +69,9 @@ def _sources(paths: Sequence[Path]) -> Iterable[Source]:
         yield Source(path=path, doc_id=doc_id)
 
 
-def _write_blocks(
-    path: Path, documents: Sequence[Document], *, kept: Sequence[Path]
-) -> None:
+def _write_blocks(path: Path, lines: Sequence[bytes], *, kept: Sequence[Path]) -> None:
     with Output(path, kept=kept) as files, writing(path):
         draft = files.draft()
-        for document in documents:
-            draft.write(to_line(blocks_record(document)))
+        for line in lines:
+            draft.write(line)
         files.publish(draft)

@@ -49,6 +49,7 @@ _ISO = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[Tt ].*)?", re.DOTALL | re.ASCII)
 
 _TEXT_KEYS = ("title", "doc_type", "language", "source", "doc_id", "version")
 _DATE_KEYS = ("effective_from", "effective_to")
+_OF_WHOLE = frozenset({"title", "doc_id", "version", "source"})
 
 # tomllib takes the square of a dotted key's length: 16 s for 60 kB of `a.a.a`.
 _MAX_DOTS = 500
@@ -179,10 +180,12 @@ def override(
 ) -> tuple[Metadata, tuple[str, ...]]:
     """Give what holds from a heading on that has attributes, and warnings (C12).
 
-    What it does not name is inherited.
+    What it does not name is inherited. What is said of whole documents alone says
+    nothing of a section.
     """
+    said = {key: value for key, value in attributes.items() if key not in _OF_WHOLE}
     described = describe(
-        Values(values=dict(attributes), written=dict(attributes)),
+        Values(values=dict(said), written=said),
         source=metadata.source or "",
         doc_type=metadata.doc_type,
         where=where,
@@ -196,7 +199,21 @@ def override(
         language=own.language or metadata.language,
         custom={**metadata.custom, **own.custom},
     )
-    return changed, described.warnings
+    warnings = described.warnings
+    if lost := [key for key in attributes if key in _OF_WHOLE]:
+        warnings += (f"{where}: {', '.join(lost)} cannot be said of a section",)
+    first, last = changed.effective_from, changed.effective_to
+    if (
+        first
+        and last
+        and first > last
+        and not (own.effective_from and own.effective_to)
+    ):
+        warnings += (
+            f"{where}: effective_from {first} is after effective_to {last}, which "
+            "one of them inherits",
+        )
+    return changed, warnings
 
 
 def _read(block: str, style: str) -> Values | None:
