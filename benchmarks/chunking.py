@@ -17,8 +17,8 @@ import tiktoken
 from benchmarks.documents import HANDBOOK, Source, from_folder, handbook
 from benchmarks.measuring import cpu_seconds, table
 from situate.chunking import Rules, chunk
+from situate.lines import Lines
 from situate.readers import read
-from situate.records import to_line, to_record
 from situate.tokens import TokenCounter, load_counter
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def cut(
 
 def lines(chunks: Iterable[Chunk]) -> Iterator[bytes]:
     """Yield chunks as a run writes them."""
-    return (to_line(to_record(one)) for one in chunks)
+    return map(Lines().line, chunks)
 
 
 def _length(found: Iterable[bytes]) -> int:

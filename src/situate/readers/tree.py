@@ -24,6 +24,9 @@ MAX_LEVEL = 100
 # Vector stores limit ids to a few hundred bytes, and a path joins several slugs.
 _MAX_SLUG = 60
 
+_HASHED_TOGETHER = 1_000
+"""Texts that are held back: few at a time cost time, all of them memory."""
+
 _NO_WORD = re.compile("[^a-z0-9]+")
 
 
@@ -66,8 +69,8 @@ class Outline:
 
     def __init__(self) -> None:
         self._stack = [_Open(DOCUMENT, "", 0, ())]
-        # No text holds a NUL, so nothing can imitate a border.
         self._hash = hashlib.sha256()
+        self._said: list[str] = []
         self._too_deep = 0
 
     @property
@@ -102,7 +105,7 @@ class Outline:
         above = self._stack[-1]
         path = (*above.path, title) if title else above.path
         self._stack.append(_Open(_child_id(above, title), title, level, path))
-        self._say(f"h{level}")
+        self._said.append(f"h{level}")
         block_id = self.block_id
         self.add(
             Block(
@@ -129,8 +132,9 @@ class Outline:
         if self._stack[-1].level == 0:
             self._stack.append(_Open(TOP, "", 1, ()))
         self._stack[-1].blocks.append(block)
-        self._say(block.kind)
-        self._say(block.text)
+        self._said += (block.kind, block.text)
+        if len(self._said) > _HASHED_TOGETHER:
+            self._hash_said()
 
     def read(
         self,
@@ -155,15 +159,19 @@ class Outline:
             )
         document = Document(
             doc_id=doc_id,
-            version=version or self._hash.hexdigest()[:32],
+            version=version or self._hash_said().hexdigest()[:32],
             metadata=metadata,
             root=self._stack[0].close(),
             markup=markup,
         )
         return Read(document=document, warnings=warnings)
 
-    def _say(self, text: str) -> None:
-        self._hash.update(text.encode("utf-8", "surrogatepass") + b"\0")
+    def _hash_said(self) -> hashlib._Hash:
+        # No text holds a NUL, so nothing can imitate a border.
+        said = "\0".join([*self._said, ""])
+        self._hash.update(said.encode("utf-8", "surrogatepass"))
+        self._said = []
+        return self._hash
 
     def _close_last(self) -> None:
         section = self._stack.pop().close()

@@ -75,6 +75,13 @@ def build(node: Node, around: _Around, block_id: str) -> Block | None:
     """
     kind = node.kind
     start = node.start
+    if kind == "paragraph" and not (around.has_holes or around.has_formulas):
+        # Most blocks are, and there is nothing to be put right about them.
+        text, end = around.cut(start, node.end)
+        text = text.lstrip(" \t\n")
+        if not text or text.isspace():
+            return None
+        return Block(block_id=block_id, kind=kind, text=text, span=(start, end))
     if kind in _ALIGNED:
         start = around.lead(start)
         last = node.children[-1] if kind == "list" and node.children else node
