@@ -55,6 +55,13 @@ def test_an_id_is_the_path_below_the_fixed_part(
     assert ids(folder, pattern) == expected
 
 
+def test_what_an_office_program_has_open_is_no_document(tmp_path: Path) -> None:
+    """Its lock stands beside it under nearly the same name."""
+    folder = lay_out(tmp_path, "a.docx", "~$a.docx")
+
+    assert ids(folder, "*") == ["a.docx"]
+
+
 def test_case_counts(tmp_path: Path) -> None:
     """A file system that ignores it would change the corpus."""
     folder = lay_out(tmp_path, "a.md", "b.MD")

@@ -48,7 +48,10 @@ def find(
         start = folder / fixed
         matched = False
         for path in _walk(start, rest):
-            if is_folder(path) or _is_ours(path, excluded):
+            # An office program keeps `~$NAME` beside what it has open.
+            if path.name.startswith("~$") or is_folder(path):
+                continue
+            if _is_ours(path, excluded):
                 continue
             matched = True
             found.setdefault(path, path_id(path.relative_to(start)))

@@ -64,3 +64,40 @@ def test_nothing_but_paragraphs_is_looked_at() -> None:
     assert kinds[-1] == "table"
     said = "".join("".join(block.text.split()) for block in blocks)
     assert said == "".join(SOURCE.split())
+
+
+LISTS = """\
+# Agreement
+
+1. Definitions
+
+1.1 The Supplier is the one named above.
+
+1.2 The Customer is the other one.
+
+2. Liability
+
+2.1 The Supplier is liable.
+
+- not a clause
+"""
+
+
+def test_a_numbered_list_may_be_clauses() -> None:
+    """Markdown takes `2.` for a list; with what stands below it is a clause."""
+    found = [title for _, title in titles(LISTS, numbering=True)]
+
+    assert found[:2] == ["Agreement", "1. Definitions"]
+    assert [title[:3] for title in found[2:]] == ["1.1", "1.2", "2. ", "2.1"]
+
+
+def test_a_numbered_list_beside_clauses_stays_a_list() -> None:
+    """Nothing of it is lost, and it keeps its items."""
+    source = SOURCE + "\n1. first\n2. second\n"
+    options = ReaderOptions(legal_numbering=True)
+    document = read(source.encode(), "agreement.md", options=options).document
+
+    blocks = [block for section, _ in walk(document.root) for block in section.blocks]
+
+    assert blocks[-1].kind == "list"
+    assert blocks[-1].part_count == 2

@@ -133,20 +133,29 @@ def _taken(nodes: list[Node]) -> Iterator[Node]:
 
 
 def _clauses(source: Source, nodes: Iterable[Node]) -> dict[int, list[clauses.Piece]]:
-    """Give what numbered clauses make of the paragraphs, each by where it begins.
+    """Give what numbered clauses make of paragraphs and numbered lists.
 
-    Empty when there are none; a paragraph that belongs to a piece above has none.
+    Pieces are found by where the block begins that they begin in; a block that
+    belongs to a piece above has none. A list that is none of it is not among them.
     """
-    spans = [
-        (node.start, source.cut(node.start, node.end)[1])
-        for node in nodes
-        if node.kind == "paragraph"
-    ]
-    pieces: dict[int, list[clauses.Piece]] = {}
-    for piece in clauses.find(source.shown, spans):
+    numbered = [node for node in nodes if _may_hold_clauses(node, source)]
+    spans = [(node.start, source.cut(node.start, node.end)[1]) for node in numbered]
+    pieces: dict[int, list[clauses.Piece]] = {start: [] for start, _ in spans}
+    found = clauses.find(source.shown, spans)
+    for piece in found:
         start, _ = spans[piece.paragraph]
-        pieces.setdefault(start, []).append(piece)
-    return pieces
+        pieces[start].append(piece)
+    for place, (node, span) in enumerate(zip(numbered, spans, strict=True)):
+        whole = clauses.Text(paragraph=place, span=span)
+        if node.kind == "list" and pieces[span[0]] == [whole]:
+            del pieces[span[0]]
+    return pieces if found else {}
+
+
+def _may_hold_clauses(node: Node, source: Source) -> bool:
+    if node.kind == "list":
+        return source.shown[node.start : node.start + 1].isdigit()
+    return node.kind == "paragraph"
 
 
 def _add_blocks(
@@ -160,8 +169,8 @@ def _add_blocks(
     warnings: tuple[str, ...] = ()
     above = 0
     for node in nodes:
-        if pieces and node.kind == "paragraph":
-            for piece in pieces.get(node.start, ()):
+        if node.start in pieces:
+            for piece in pieces[node.start]:
                 if isinstance(piece, clauses.Clause):
                     piece = replace(piece, level=above + piece.level)  # noqa: PLW2901 - clauses stand below the heading
                 clauses.write(outline, piece, lambda *span: source.cut(*span)[0])
