@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 600, 800
 
-Font = Literal["plain", "bold", "mono", "private"]
+Font = Literal["plain", "bold", "mono", "private", "arabic"]
 
 _FONTS: Mapping[Font, str] = {
     "plain": "Helvetica",
     "bold": "Helvetica-Bold",
     "mono": "Courier",
     "private": "Helvetica",
+    "arabic": "Helvetica",
 }
 
 
@@ -28,6 +29,13 @@ _FONTS: Mapping[Font, str] = {
 _PRIVATE = (
     "1 begincodespacerange <00> <FF> endcodespacerange "
     "1 beginbfrange <41> <7A> <E041> endbfrange"
+)
+
+
+# Letters of the font "arabic": alef, lam, meem, and one glyph for lam with alef.
+_ARABIC = (
+    "1 begincodespacerange <00> <FF> endcodespacerange "
+    "4 beginbfchar <41> <0627> <4C> <0644> <4D> <0645> <58> <06440627> endbfchar"
 )
 
 
@@ -142,9 +150,12 @@ def pdf(
     """Write a file of pages."""
     writer = Writer()
     root, tree, parents = writer.number(), writer.number(), writer.number()
-    private = f"/ToUnicode {writer.stream(_PRIVATE)} 0 R"
+    maps = {
+        name: f"/ToUnicode {writer.stream(text)} 0 R"
+        for name, text in (("private", _PRIVATE), ("arabic", _ARABIC))
+    }
     fonts = " ".join(
-        f"/{name} {writer.add(_font(base, private * (name == 'private')))} 0 R"
+        f"/{name} {writer.add(_font(base, maps.get(name, '')))} 0 R"
         for name, base in _FONTS.items()
     )
     picture = writer.stream(

@@ -92,6 +92,26 @@ def test_a_title_drawn_last_is_read_first() -> None:
     assert texts(pdf([*prose(SENTENCE), title]))[0] == "# Rules for pumps"
 
 
+def test_lam_alef_of_one_glyph_is_read_in_order() -> None:
+    """Drawn from left to right the letters of a word come last first."""
+    # A lam-alef glyph, then meem on its left; and alef before lam as two glyphs.
+    drawn = [
+        Text(text="M", x=50, font="arabic"),
+        Text(text="X", x=58, font="arabic"),
+        Text(text="L", x=120, font="arabic"),
+        Text(text="A", x=126, font="arabic"),
+    ]
+    data = pdf(drawn)
+
+    (block,) = blocks(read(data, "doc.pdf").document)
+    said = " ".join(passages(data, "doc.pdf"))
+
+    assert "\u0644\u0627\u0645" in block.text
+    assert "\u0627\u0644\u0645" not in block.text.replace(" ", "\n")
+    assert "\u0627\u0644" in block.text
+    assert sorted(said.split()) == sorted(block.text.split())
+
+
 def test_cells_of_a_row_stay_on_its_line() -> None:
     """Without tags a table is not invented, but its rows are kept."""
     rows = [("Item", "Fee"), ("Diesel", "12 EUR"), ("Petrol", "14 EUR")]

@@ -16,6 +16,7 @@ from situate.errors import ReadError
 from situate.readers.decoding import clean
 from situate.readers.options import DEFAULTS
 from situate.readers.pdf.bookmarks import entries_of
+from situate.readers.pdf.characters import with_ligatures
 from situate.readers.pdf.composing import composed, write
 from situate.readers.pdf.notices import counted
 from situate.readers.pdf.opening import opened
@@ -99,7 +100,7 @@ def passages(data: bytes, source: str) -> Iterator[str]:
             with suppress(PdfiumError), closing(document[index]) as page:
                 text = page.get_textpage()
                 refuse_long(text.count_chars(), source, index + 1)
-                lines += text.get_text_range().splitlines()
+                lines += with_ligatures(text).splitlines()
     # pdfium's sign for a hyphen at the end of a line is no character.
     yield from (clean(line.replace("\ufffe", "")) for line in lines)
 

@@ -28,6 +28,11 @@ MAX_CHARACTERS = 1_000_000
 WIDE_GAP = 1.0
 
 # Points; posters are set in hundreds, a matrix of garbage in millions.
+# pdfium turns right-to-left lines around letter by letter, and with them the two
+# letters that one glyph stands for: lam-alef comes out as alef-lam in one place.
+_LAM = 0x644
+_ALEFS = frozenset("\u0627\u0622\u0623\u0625")
+
 _LARGEST_SIZE = 10_000
 _FAR = 1e7
 
@@ -206,6 +211,13 @@ class Reader:
             self._open = _Open(
                 style, gap, left, top, right, bottom, baseline, [chr(code)], left, right
             )
+        elif (
+            code == _LAM
+            and not gap
+            and current.letters[-1] in _ALEFS
+            and (left, right) == (current.last_left, current.last_right)
+        ):
+            current.letters[-1:] = [chr(code), current.letters[-1]]
         else:
             current.add(gap + chr(code), edges)
         return "\n" if code == ord(HYPHEN) else ""
@@ -305,3 +317,28 @@ def _text(letters: str) -> str:
     joined = letters.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     named = _UNNAMED_BULLET.sub("•", joined).translate(_PRIVATE_BULLETS)
     return _NO_TEXT.sub("", named)
+
+
+def with_ligatures(page: Any) -> str:
+    """Give a page's text as pdfium has it, but for lam-alef turned around."""
+    from pypdfium2 import raw
+
+    text: str = page.get_text_range()
+    if chr(_LAM) not in text or len(text) != page.count_chars():
+        return text
+    letters = list(text)
+    edges = tuple(ctypes.c_double() for _ in range(4))
+
+    def place(index: int) -> tuple[float, ...]:
+        raw.FPDFText_GetCharBox(page, index, *edges)
+        return tuple(edge.value for edge in edges)
+
+    for index in range(len(letters) - 1):
+        pair = letters[index : index + 2]
+        if (
+            pair[1] == chr(_LAM)
+            and pair[0] in _ALEFS
+            and place(index) == place(index + 1)
+        ):
+            letters[index : index + 2] = reversed(pair)
+    return "".join(letters)
