@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from situate.check import check
-from situate.chunking import Rules, chunk
+from situate.chunking import Embedded, Rules, chunk
 from situate.readers import read
 from situate.readers.options import DEFAULTS
 from situate.records import blocks_record, to_line, to_record
@@ -94,7 +94,7 @@ def examined(
         "granularity": rules.granularity,
         "max_tokens": rules.max_tokens,
         "min_tokens": rules.min_tokens,
-        "container_max_tokens": 4 * rules.max_tokens,
+        "container_max_tokens": rules.container_max_tokens or 4 * rules.max_tokens,
         "prefix_max_tokens": rules.prefix_max_tokens,
         "reading_max_tokens": rules.reading_bound,
         "statement_max_tokens": 60,
@@ -154,3 +154,26 @@ def test_the_demo_corpus_is_cut_by_the_rules(
 
     assert (report.findings, report.not_checked) == ([], [])
     assert report.documents == 13
+
+
+@pytest.mark.parametrize("embed", ["leaf", "paragraph"])
+def test_leaves_may_be_larger_than_containers(tmp_path: Path, embed: Embedded) -> None:
+    """Each has a bound of its own, whichever is indexed."""
+    text = "# A\n\n" + SENTENCE * 3 + "\n\n" + SENTENCE + "\n\n## B\n\n" + SENTENCE * 2
+    document = read(text.encode(), "a.md").document
+    rules = Rules(
+        max_tokens=128, granularity="multi", embed=embed, container_max_tokens=32
+    )
+
+    assert examined(tmp_path, document, rules).findings == []
+
+
+def test_a_long_heading_among_headings_alone_can_be_found(tmp_path: Path) -> None:
+    """C2: it stands whole in a breadcrumb, though its text is cut."""
+    path = tmp_path / "a.md"
+    path.write_text("# A\n\n## " + "word and another " * 20 + "\n", "utf-8")
+    document = read(path.read_bytes(), "a.md").document
+
+    report = examined(tmp_path, document, Rules(max_tokens=32), path)
+
+    assert report.findings == []

@@ -122,3 +122,35 @@ def _is_running(pid: int) -> bool:
     except OSError:
         return False
     return not state.lstrip().startswith("Z")
+
+
+def test_an_interrupted_run_ends_at_once_and_stays_ended(tmp_path: Path) -> None:
+    """Whoever presses twice does not wait for documents, nor for ever."""
+    made = Corpus(folder=tmp_path)
+    for number in range(3):
+        made.document(f"{number}.md", "word " * 800_000)
+    made.configure()
+    program = (
+        "import sys\n"
+        "from situate.cli import main\n"
+        "from situate.pipeline import parallel\n"
+        "if __name__ == '__main__':\n"
+        "    parallel.SMALLEST = 0\n"
+        "    parallel._processors = lambda: 2\n"
+        "    sys.argv = ['situate', 'run', sys.argv[1]]\n"
+        "    main()\n"
+    )
+    script = tmp_path / "script.py"
+    script.write_text(program, "utf-8")
+    with subprocess.Popen(
+        [sys.executable, script, made.config], stderr=subprocess.DEVNULL
+    ) as process:
+        time.sleep(2.5)
+        for _ in range(2):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.2)
+
+        code = process.wait(timeout=20)
+
+    assert code in {130, -signal.SIGINT}
+    assert not made.chunks.exists()

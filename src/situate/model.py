@@ -48,7 +48,8 @@ DOCUMENT = "_doc"
 """Id of the root section, and of the document's chunk."""
 
 
-_PARAGRAPH = re.compile(r":p[0-9]+\Z")
+# Neither a quoted document id nor a section id holds a colon.
+_PARAGRAPH = re.compile(r"[^:]*:[^:]*:p[0-9]+\Z")
 
 
 def digest(text: str) -> str:
@@ -307,7 +308,7 @@ class Chunk:
 
 def is_paragraph(chunk_id: str) -> bool:
     """Tell whether a record is one block of a leaf, as `multi` writes them (C9)."""
-    return _PARAGRAPH.search(chunk_id) is not None
+    return _PARAGRAPH.match(chunk_id) is not None
 
 
 def leaf_ids(chunks: Sequence[Chunk]) -> frozenset[str]:

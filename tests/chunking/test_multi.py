@@ -110,3 +110,13 @@ def test_paragraphs_hold_what_their_leaf_holds(document: Document) -> None:
             held = [block_id for each in below for block_id in each.block_ids]
             assert held == list(leaf.block_ids)
             assert "\n\n".join(each.text for each in below) == leaf.text
+
+
+def test_a_heading_that_looks_like_a_number_of_a_block_is_a_section() -> None:
+    """Ids are told apart by where they stand, not by their end."""
+    chunks = multi("# P0\n\nOne two three four five.\n\n# P1\n\nSix seven eight.\n")
+
+    ids = {each.chunk_id for each in chunks}
+    assert ids == {"leave.md:_doc", "leave.md:p0", "leave.md:p1"}
+    assert not any(map(is_paragraph, ids))
+    assert leaf_ids(chunks) == {"leave.md:p0", "leave.md:p1"}

@@ -265,3 +265,30 @@ def test_text_stays_as_it_was() -> None:
 def test_marks_without_end_are_read_in_one_pass(text: str) -> None:
     """Hostile text is text; nothing of it takes the square of its length."""
     assert "".join(readings(text)).replace("\n", "")
+
+
+def test_a_reading_of_text_alone_keeps_a_tight_bound() -> None:
+    """A line break between two blocks can cost more than a blank line."""
+    words = ["word"] * 62
+    for cut in range(20, 40):
+        source = " ".join(words[:cut]) + ".\n\n" + " ".join(words[cut:]) + "."
+        rules = Rules(max_tokens=64, reading_max_tokens=64, min_tokens=0)
+
+        found = readings(source, rules)
+
+        assert all(COUNTER.count(reading) <= 64 for reading in found)
+
+
+def test_what_introduces_a_table_counts_in_its_reading() -> None:
+    """Lead-in, caption and upper header rows are read above every piece."""
+    rows = "".join(f"| Net loss per share {n}: | 1 | 2 |\n" for n in range(9))
+    source = (
+        "Results of the years are these:\n\n| | 2024 | 2025 |\n|---|---|---|\n"
+        f"| | Plan | Done |\n{rows}"
+    )
+    rules = Rules(max_tokens=64, reading_max_tokens=64, min_tokens=0)
+
+    found = readings(source, rules)
+
+    assert all(COUNTER.count(reading) <= 64 for reading in found)
+    assert all("Plan" in reading for reading in found[1:])

@@ -195,6 +195,18 @@ def test_missing_pages_are_warned_of() -> None:
     assert result.warnings == ("2 documents that its spine names are missing",)
 
 
+def test_without_a_spine_pages_are_read_as_they_are_listed() -> None:
+    """Nothing of a book is lost because nobody said in which order it is read."""
+    data = book({"a.xhtml": page("<p>one</p>"), "b.xhtml": page("two")}, spine=[])
+
+    result = read(data, "book.epub")
+
+    assert [block.text for block in blocks(result.document)] == ["one", "two"]
+    assert result.warnings == (
+        "has no reading order; its pages were read as they are listed",
+    )
+
+
 def test_pictures_in_the_spine_have_no_text() -> None:
     """A cover may be a picture alone."""
     data = book({"cover.png": "\x89PNG", "a.xhtml": page("<p>one</p>")})

@@ -180,5 +180,7 @@ def _indexed(chunk: Chunk) -> str:
 
 
 def _most(chunk: Chunk, limits: Limits) -> int:
-    is_part = chunk.embed or chunk.level == "block"
-    return limits.max_tokens if is_part else limits.container_max_tokens
+    if chunk.embed or chunk.level == "block":
+        return limits.max_tokens
+    # What is not embedded may be a leaf, too, which is measured among its neighbours.
+    return max(limits.max_tokens, limits.container_max_tokens)

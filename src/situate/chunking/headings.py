@@ -16,6 +16,14 @@ if TYPE_CHECKING:
     from situate.chunking.units import Unit
 
 
+def is_long(place: Place, measure: Measure, max_tokens: int) -> bool:
+    """Tell whether a heading is above a quarter of a chunk (C7)."""
+    heading = place.own[0]
+    if place.shortened:
+        return True
+    return not measure.fits(heading.text, heading.joined, max_tokens // 4)
+
+
 def move_headings(
     places: Sequence[Place], measure: Measure, *, max_tokens: int
 ) -> None:
@@ -52,10 +60,8 @@ class _Moves:
 
     def is_too_long(self, index: int) -> bool:
         """Tell whether a heading with nothing below it stays a chunk of its own."""
-        heading = self.places[index].units[0]
-        limit = self.max_tokens // 4
-        fits = self.measure.fits(heading.text, heading.joined, limit)
-        return not fits and not self.places[index].children
+        place = self.places[index]
+        return not place.children and is_long(place, self.measure, self.max_tokens)
 
     def forward(self, index: int) -> None:
         """Move a heading to the first chunk below it, else of the next sibling."""

@@ -317,9 +317,14 @@ class Builder:
         if not any(not own.isspace() for own in said):
             return ""
         whole = "\n".join([*repeats, *said])
-        most = sum([unit.joined + unit.excess for unit in units])
-        most += sum(self.measure.word(repeat + "\n") for repeat in repeats)
-        if (most <= limit and self.measure.exact_sums) or self._within(whole, limit):
+        # A line break between two blocks may cost a token more than a blank line.
+        most = sum([unit.joined + 1 for unit in units])
+        is_plain = not repeats and not any(
+            unit.excess or unit.block.kind == "table" for unit in units
+        )
+        if is_plain and most <= limit and self.measure.exact_sums:
+            return whole
+        if self._within(whole, limit):
             return whole
         # Repeats are the first to give way.
         whole = "\n".join(said)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from situate.chunking.headings import move_headings
+from situate.chunking.headings import is_long, move_headings
 from situate.chunking.places import holds_text
 from situate.chunking.units import Unit, tokens_of, unit_of
 
@@ -39,7 +39,9 @@ def portions(
     written = [place for place in places if place.section.blocks]
     if not written:
         return []
-    if all(place.heading_only for place in written):
+    if all(place.heading_only for place in written) and not any(
+        is_long(place, measure, max_tokens) for place in written
+    ):
         return [_headings(places, measure)]
     move_headings(places, measure, max_tokens=max_tokens)
     runs = {run[0].place: run for run in _runs(places, measure, max_tokens, min_tokens)}

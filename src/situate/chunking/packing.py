@@ -218,7 +218,7 @@ class _Packer:
             after=tuple(after),
             excess=0
             if piece.forced
-            else self.measure.excess(block, joined, piece.parts),
+            else self.measure.excess(block, piece.joined, piece.parts),
         )
 
     def _bounded(self, unit: Unit) -> Iterator[Unit]:

@@ -15,9 +15,10 @@ from collections import deque
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from multiprocessing import get_context, parent_process
+from multiprocessing import parent_process
 from multiprocessing.connection import wait
-from typing import TYPE_CHECKING
+from multiprocessing.context import SpawnContext, SpawnProcess
+from typing import TYPE_CHECKING, Any
 
 from situate.pipeline.documents import Failed, Prepared, Preparer
 from situate.pipeline.written import Written, written
@@ -59,23 +60,48 @@ def write_all(
             yield pool.result(*waiting.popleft())
 
 
+class _Context(SpawnContext):
+    """Starts processes and remembers them."""
+
+    def __init__(self) -> None:
+        self._started: list[SpawnProcess] = []
+
+    def Process(self, *given: Any, **named: Any) -> SpawnProcess:  # type: ignore[override]  # noqa: N802 - the name that executors call; a class in the standard library
+        """Make a process that has not been started yet."""
+        process = SpawnProcess(*given, **named)
+        self._started.append(process)
+        return process
+
+    def kill(self) -> None:
+        """End all of them at once."""
+        for process in self._started:
+            if process.pid is not None:
+                process.kill()
+
+
 @dataclass(slots=True)
 class _Pool:
     """Processes that are replaced when a document ends one."""
 
     config: Config
     processes: int
+    context: _Context = field(init=False)
     executor: ProcessPoolExecutor = field(init=False)
     alone: ProcessPoolExecutor | None = None
     """For documents that were in the hands of a process that died."""
 
     def __post_init__(self) -> None:
+        # Nothing of this process, its threads and locks, is to be copied.
+        self.context = _Context()
         self.executor = self._started(self.processes)
 
     def __enter__(self) -> _Pool:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        if error is not None:
+            # Nobody waits for what they are at, and least of all twice.
+            self.context.kill()
         for executor in (self.executor, self.alone):
             if executor is not None:
                 executor.shutdown(cancel_futures=True)
@@ -110,10 +136,9 @@ class _Pool:
             return Failed(source=source, reason=reason)
 
     def _started(self, processes: int) -> ProcessPoolExecutor:
-        # Nothing of this process, its threads and locks, is to be copied.
         return ProcessPoolExecutor(
             processes,
-            mp_context=get_context("spawn"),
+            mp_context=self.context,
             initializer=_start,
             initargs=(self.config,),
         )

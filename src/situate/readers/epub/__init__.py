@@ -121,6 +121,8 @@ class _Book:
             said.append(
                 f"{self.package.missing} documents that its spine names are missing"
             )
+        if not self.package.has_spine:
+            said.append("has no reading order; its pages were read as they are listed")
         if self.unread_contents:
             said.append("the table of contents cannot be read; no names were taken")
         if self.doubted:

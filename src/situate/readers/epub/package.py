@@ -65,8 +65,14 @@ class Package:
         self._items = self._manifest()
         self.missing = 0
         """Entries of the spine that lead nowhere."""
+        self.has_spine = True
         self.pages = self._spine()
         """The documents in reading order."""
+        if not self.pages:
+            self.has_spine = False
+            self.pages = tuple(
+                item for item in self._items.values() if "html" in item.media_type
+            )
         self._refuse_protected()
 
     def read(self, item: Item) -> bytes:
