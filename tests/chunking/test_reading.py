@@ -292,3 +292,17 @@ def test_what_introduces_a_table_counts_in_its_reading() -> None:
 
     assert all(COUNTER.count(reading) <= 64 for reading in found)
     assert all("Plan" in reading for reading in found[1:])
+
+
+@pytest.mark.parametrize("mark", ["> ", "- "])
+def test_tables_inside_blocks_count_when_they_are_read(mark: str) -> None:
+    """A bound holds whatever the table stands in."""
+    rest = "> " if mark == "> " else "  "
+    rows = "".join(f"{rest}| A long label of row {n} | 1 | 2 | 3 |\n" for n in range(3))
+    one = f"{mark}| | a | b | c |\n{rest}|---|---|---|---|\n{rows}\n"
+    rules = Rules(max_tokens=256, reading_max_tokens=256)
+
+    found = readings(f"{one}Text.\n\n" * 3, rules)
+
+    assert all(COUNTER.count(reading) <= 256 for reading in found)
+    assert all("row 2 b 2." in reading for reading in found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from situate.chunking.introductions import (
@@ -64,7 +64,7 @@ class Company:
             for alone in self.units[start:begin]:
                 yield Group(before=(), unit=alone)
             before = tuple(
-                replace(unit, introduces=True) for unit in self.units[begin:at]
+                unit._replace(introduces=True) for unit in self.units[begin:at]
             )
             after = self._caption_below(at, before)
             yield Group(before=before, unit=self.units[at], after=after)

@@ -228,8 +228,7 @@ class _Packer:
         while limit > 1 and not all(map(self._fits, parts)):
             limit -= 1 + limit // 8
             parts = [
-                replace(
-                    unit,
+                unit._replace(
                     text=stretch.text,
                     joined=self.measure.joined(stretch.text),
                     forced=True,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from situate.chunking.measure import GAP
 
@@ -14,9 +13,15 @@ if TYPE_CHECKING:
     from situate.model import Block, Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unit:
-    """A block, or a piece of one, as it stands in a chunk."""
+_GROWING = frozenset({"table", "list", "quote"})
+"""Kinds that may hold a table, which grows when it is read."""
+
+
+class Unit(NamedTuple):
+    """A block, or a piece of one, as it stands in a chunk.
+
+    A tuple, since there is one for every block and nothing is made as fast.
+    """
 
     block: Block
     text: str
@@ -50,7 +55,7 @@ def unit_of(block: Block, measure: Measure) -> Unit:
         text=block.text,
         joined=joined,
         span=block.span,
-        excess=measure.excess(block, joined) if block.kind == "table" else 0,
+        excess=measure.excess(block, joined) if block.kind in _GROWING else 0,
     )
 
 
