@@ -209,3 +209,24 @@ def test_reading_loads_the_parser_only_when_it_reads() -> None:
     )
 
     assert shown.stdout.strip() == "False"
+
+
+def test_a_raised_link_to_a_note_does_not_end_the_word_before_it() -> None:
+    """`See1` is no word; a power is one."""
+    data = b'<p>See<sup><a href="#n1">1</a></sup> and x<sup>2</sup>.</p>'
+
+    (block,) = blocks(read(data, "doc.html").document)
+
+    assert block.text == "See[1] and x2."
+    assert list(passages(data, "doc.html")) == ["See[1] and x2."]
+
+
+def test_boxes_to_tick_are_read_as_in_markdown() -> None:
+    """What is done is part of what a list says."""
+    data = (
+        b"<ul><li><input type=checkbox checked> done<li><input type=checkbox>open</ul>"
+    )
+
+    (block,) = blocks(read(data, "doc.html").document)
+
+    assert block.text == "- [x] done\n- [ ] open"

@@ -20,6 +20,7 @@ from situate.readers.html.elements import (
     formula,
     heading_level,
     names,
+    note_reference,
     value,
 )
 from situate.readers.html.entries import Entries
@@ -135,6 +136,10 @@ class Page:
             text, is_tex = formula(node, attributes)
             displayed = value(attributes, "display") == "block"
             self._sink.add(Formula(text=text, is_tex=is_tex, displayed=displayed))
+        elif tag == "input" and value(attributes, "type") == "checkbox":
+            self._sink.add("[x] " if "checked" in attributes else "[ ] ")
+        elif tag == "sup" and (mark := note_reference(node)) is not None:
+            self._sink.add(mark)
         else:
             return False
         return True

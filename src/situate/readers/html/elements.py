@@ -65,6 +65,9 @@ FALLBACKS = names("audio canvas iframe noembed noframes noscript video")
 # What a link to its own heading is called; it says nothing about the heading.
 _PERMALINKS = frozenset("¶#§🔗⚓↩↵\u200b\ufe0e\ufe0f\xa0 ")
 
+_LONGEST_MARK = 3
+"""Characters of the number or sign of a note."""
+
 _TOKENS = frozenset({"mi", "mn", "mo", "ms", "mtext"})
 
 _HIDING = re.compile(r"display\s*:\s*none", re.IGNORECASE)
@@ -101,6 +104,19 @@ def is_permalink(node: LexborNode, attributes: Attributes) -> bool:
     if only is None or only.next is not None or not only.is_text_node:
         return False
     return _PERMALINKS.issuperset(only.text_content or "")
+
+
+def note_reference(sup: LexborNode) -> str | None:
+    """Give a raised link to a note as it is written in a line; None for others.
+
+    Without brackets its number would end the word before it.
+    """
+    link = sup.css_first("a")
+    said = " ".join(sup.text().split())
+    if link is None or not (link.attributes.get("href") or "").startswith("#"):
+        return None
+    is_mark = len(said) <= _LONGEST_MARK and not said.startswith("[") and said
+    return f"[{said}]" if is_mark else None
 
 
 def formula(math: LexborNode, attributes: Attributes) -> tuple[str, bool]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from situate.readers.decoding import clean
-from situate.readers.html.elements import BLOCKS, BOXES, formula
+from situate.readers.html.elements import BLOCKS, BOXES, formula, note_reference
 from situate.readers.html.survey import survey
 
 if TYPE_CHECKING:
@@ -58,6 +58,8 @@ def _texts(root: LexborNode, content: Content) -> Iterator[str | None]:
         elif tag == "img":
             names = (attributes.get(name) or "" for name in _NAMES)
             yield next((name for name in names if name.strip()), "")
+        elif tag == "sup" and (mark := note_reference(node)) is not None:
+            yield mark
         else:
             waiting += reversed(list(node.iter(include_text=True)))
 
