@@ -4,25 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from situate.readers.roman import roman
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-_ROMAN = (
-    (1000, "m"),
-    (900, "cm"),
-    (500, "d"),
-    (400, "cd"),
-    (100, "c"),
-    (90, "xc"),
-    (50, "l"),
-    (40, "xl"),
-    (10, "x"),
-    (9, "ix"),
-    (5, "v"),
-    (4, "iv"),
-    (1, "i"),
-)
-_MOST_ROMAN: Final = 3_999
 
 # Word repeats letters (z, aa, bb) up to 780, which is 30 of each.
 _MOST_REPEATS: Final = 30
@@ -81,16 +66,6 @@ def _letters(alphabet: str, value: int) -> str:
     return alphabet[place] * (turn + 1)
 
 
-def _roman(value: int) -> str:
-    if not 0 < value <= _MOST_ROMAN:
-        return str(value)
-    written = ""
-    for worth, letters in _ROMAN:
-        count, value = divmod(value, worth)
-        written += letters * count
-    return written
-
-
 def _ordinal(value: int) -> str:
     if value % 100 in {11, 12, 13}:
         return f"{value}th"
@@ -132,8 +107,8 @@ _FORMS: Mapping[str, Callable[[int], str]] = {
     "decimalZero": lambda value: f"{value:02}",
     "lowerLetter": lambda value: _letters(_LATIN, value),
     "upperLetter": lambda value: _letters(_LATIN.upper(), value),
-    "lowerRoman": _roman,
-    "upperRoman": lambda value: _roman(value).upper(),
+    "lowerRoman": roman,
+    "upperRoman": lambda value: roman(value).upper(),
     "ordinal": _ordinal,
     "cardinalText": lambda value: _cardinal(value).capitalize(),
     "ordinalText": lambda value: _ordinal_word(value).capitalize(),

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from situate.readers.html.elements import value
+from situate.readers.roman import roman
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -19,25 +20,6 @@ _NUMBER = re.compile(r"\s*([+-]?[0-9]{1,9})")
 _STYLE = re.compile(r"list-style(?:-type)?\s*:[^;]*?\b(lower|upper)-(\w+)", re.ASCII)
 
 _LETTERS = 26
-
-_ROMAN = (
-    (1000, "m"),
-    (900, "cm"),
-    (500, "d"),
-    (400, "cd"),
-    (100, "c"),
-    (90, "xc"),
-    (50, "l"),
-    (40, "xl"),
-    (10, "x"),
-    (9, "ix"),
-    (5, "v"),
-    (4, "iv"),
-    (1, "i"),
-)
-
-# Longer Roman numbers have no agreed form.
-_MOST_ROMAN = 3_999
 
 
 class Numbering:
@@ -86,8 +68,8 @@ def _written(count: int, style: str) -> str:
     letter = style.lower()
     if letter == "a" and count > 0:
         text = _alphabetic(count)
-    elif letter == "i" and 0 < count <= _MOST_ROMAN:
-        text = _roman(count)
+    elif letter == "i" and count > 0:
+        text = roman(count)
     else:
         return str(count)
     return text.upper() if style.isupper() else text
@@ -98,12 +80,4 @@ def _alphabetic(count: int) -> str:
     while count > 0:
         count, rest = divmod(count - 1, _LETTERS)
         text = chr(ord("a") + rest) + text
-    return text
-
-
-def _roman(count: int) -> str:
-    text = ""
-    for worth, letters in _ROMAN:
-        times, count = divmod(count, worth)
-        text += letters * times
     return text
