@@ -98,7 +98,7 @@ def read(
     """
     most = options.limits.max_bytes
     if len(data) > most:
-        message = f"{source}: has {len(data):,} bytes, the limit is {most:,}; split it"
+        message = f"{source}: is larger than {most:,} bytes, the limit; split it"
         raise ReadError(message)
     found = _format(source)
     with collector_paused():
