@@ -16,7 +16,7 @@ from situate.model import digest
 from situate.records import HASHES, SCHEMA
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from typing import Protocol
 
     from situate.model import Chunk, Enrichment, JsonValue, Metadata, Span
@@ -111,10 +111,10 @@ class Lines:
         alike["enrichment"] = self._sorted_outcome
         if len(chunk.parts) > 1:
             alike["parts"] = _encode_sorted(chunk.parts)
-        whole = digest(_object(alike, _SORTED))
+        whole = digest(_SORTED % alike)
         for name, value in zip(HASHES, (*hashes, whole), strict=True):
             values[name] = f'"{value}"'
-        return _object(values, _ORDER)
+        return _ORDERED % values
 
     def _share(self, chunk: Chunk) -> None:
         """Write what chunks with the same metadata, or none asked, have in common."""
@@ -140,17 +140,19 @@ class Lines:
         self._custom = _encode_sorted(dict(metadata.custom))
 
 
+def _object(names: Iterable[str]) -> str:
+    """Give an object to be filled in with values that are JSON already."""
+    return "{" + ",".join([f'"{name}":%({name})s' for name in names]) + "}"
+
+
 _ORDER = (
     *("corpus", "title", "doc_type", "effective_from", "effective_to", "source"),
     *("language", "breadcrumb", "section_id", "section_ids", "ordinal"),
     *("token_count", *HASHES, "spans", "pages", "parts", "embed", "embed_form"),
     *("forced_split", "enrichment", "custom"),
 )
-_SORTED = tuple(sorted(set(_ORDER) - set(HASHES)))
-
-
-def _object(values: Mapping[str, str], names: Iterable[str]) -> str:
-    return "{" + ",".join([f'"{name}":{values[name]}' for name in names]) + "}"
+_ORDERED = _object(_ORDER)
+_SORTED = _object(sorted(set(_ORDER) - set(HASHES)))
 
 
 def _list(values: Iterable[str]) -> str:
