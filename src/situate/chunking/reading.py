@@ -120,7 +120,11 @@ class Reading:
     def piece(self, block: Block, text: str, rows: Span | None) -> str:
         """Read what stands of a block in one chunk; of a table, these rows."""
         if isinstance(block.content, Table) and rows is not None:
-            return self.table(block, block.content).text(rows)
+            table = self.table(block, block.content)
+            if any(map(table.row, range(*rows))):
+                return table.text(rows)
+            # Rows that name columns alone: their values may be written elsewhere.
+            return self.prose(text)
         if block.kind in {"list", "quote"}:
             return self.laid_out(text)
         return self._simple(block, text)
@@ -176,6 +180,7 @@ class TableReading:
     def __init__(self, table: Table, prose: Callable[[str], str]) -> None:
         """Find the labels of the columns, in the header and in rows that go on it."""
         self._prose = prose
+        self._table = table
         heads = [list(labels) for labels in table.labels] or [
             [cell.text for cell in row.cells] for row in table.header
         ]
@@ -187,24 +192,18 @@ class TableReading:
         upper = (" ".join(self._distinct(head)) for head in heads[:-1])
         self._above = [table.caption or "", *upper] if heads else [table.caption or ""]
         self._is_list = len(self._labels) == 1
-        filled = {
-            column
-            for row in table.rows[self._first :]
-            for column, cell in enumerate(row.cells)
-            if cell.text and (column or self._is_list)
-        }
+        self._with_values = self._filled(range(self._first, len(table.rows)))
         # What the rows are is said once; what columns are, with every value.
         self._above.append(
             " ".join(
                 label
                 for column, label in enumerate(self._labels)
-                if label and column not in filled
+                if label and column not in self._with_values
             )
         )
         self._rows: dict[int, str] = {}
         self.tokens: dict[int, int] = {}
         """Tokens of rows, for whoever counts them."""
-        self._table = table
 
     def row(self, index: int) -> str:
         """Read a row; empty for one that names the columns."""
@@ -224,7 +223,26 @@ class TableReading:
     def text(self, parts: Span) -> str:
         """Read some rows, below what stands above them."""
         rows = [self.row(index) for index in range(*parts)]
-        return "\n".join(each for each in (self.above, *rows) if each)
+        named = self._unsaid(parts) if parts[0] < self._first else ""
+        return "\n".join(each for each in (self.above, named, *rows) if each)
+
+    def _unsaid(self, parts: Span) -> str:
+        """Give the names that stand in these rows and no value of them is said with."""
+        filled = self._filled(range(self._first, parts[1]))
+        return " ".join(
+            label
+            for column, label in enumerate(self._labels)
+            if label and column in self._with_values and column not in filled
+        )
+
+    def _filled(self, rows: range) -> frozenset[int]:
+        """Give the columns that have a value in some rows."""
+        return frozenset(
+            column
+            for index in rows
+            for column, cell in enumerate(self._table.rows[index].cells)
+            if cell.text and (column or self._is_list)
+        )
 
     def _sentences(self, row: Row) -> Iterator[str]:
         values = [self._cell(cell.text) for cell in row.cells]
