@@ -48,3 +48,16 @@ def test_the_splitter_reads_a_text_a_few_times_at_most(
     sentence_spans(text, "en")
 
     assert sum(read) <= 4 * len(text)
+
+
+@pytest.mark.parametrize(
+    "blank", [chr(code) for code in range(0x80, 0x3001) if chr(code).isspace()]
+)
+def test_any_blank_may_stand_before_a_stop(blank: str) -> None:
+    """French puts a narrow one there, and the splitter once stopped at it."""
+    text = f"M{blank}. Dupont part{blank}! A{blank}. Il revient{blank}? Oui."
+
+    spans = sentence_spans(text, "fr")
+
+    assert "".join(text[start:end] for start, end in spans) == text
+    assert len(spans) > 1
