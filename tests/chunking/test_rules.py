@@ -38,3 +38,15 @@ def test_the_least_of_sizes_still_comes_to_an_end() -> None:
 
     assert chunks
     assert all(leaf.token_count <= 16 for leaf in chunks)
+
+
+@pytest.mark.parametrize("limit", range(3, 40))
+def test_a_shortened_breadcrumb_keeps_its_bound_where_texts_meet(limit: int) -> None:
+    """C3: the last heading is cut to what is left, and the line is counted."""
+    source = f"# Title of it\n\n## {'a' * 60} {'b' * 50}\n\n### {'c' * 90}\n\nText.\n"
+    document = read(source.encode(), "doc.md").document
+    counter = load_counter("cl100k_base")
+
+    chunks = chunk(document, Rules(prefix_max_tokens=limit), counter)
+
+    assert all(counter.count(each.breadcrumb_line) <= limit for each in chunks)

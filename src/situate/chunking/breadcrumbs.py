@@ -55,9 +55,13 @@ def breadcrumb_line(
         return crumb(line, measure, max_tokens=max_tokens)
     before = line[: len(line) - len(crumbs[-1])]
     room = max_tokens - measure.count(before)
-    if room < max_tokens // 4:
-        return shorten(crumbs[-1], measure, limit=max_tokens)
-    return before + shorten(crumbs[-1], measure, limit=room)
+    while room >= max(1, max_tokens // 4):
+        line = before + shorten(crumbs[-1], measure, limit=room)
+        if measure.count(line) <= max_tokens:
+            return line
+        # Where the two meet, counts do not add up.
+        room -= 1
+    return shorten(crumbs[-1], measure, limit=max_tokens)
 
 
 def _surely_within(text: str, limit: int) -> bool:
