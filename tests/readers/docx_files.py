@@ -8,13 +8,12 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
-from situate.readers import read
-from tests.readers.trees import show
+from situate.readers import ReaderOptions, read
+from tests.readers.trees import blocks, show
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from situate.readers import ReaderOptions
 
 _OPEN = "http://schemas.openxmlformats.org"
 _STRICT = "http://purl.oclc.org/ooxml"
@@ -228,6 +227,16 @@ def levels(*forms: str, abstract: str = "7", extra: str = "") -> str:
         f'<w:abstractNum w:abstractNumId="{abstract}">{"".join(each)}</w:abstractNum>'
         f'<w:num w:numId="1"><w:abstractNumId w:val="{abstract}"/></w:num>{extra}'
     )
+
+
+CLAUSES = levels("decimal %1.", "decimal %1.%2", "lowerLetter (%3)")
+"""Numbering of a contract: 1., 1.1, (a)."""
+
+
+def texts(data: bytes, options: ReaderOptions | None = None) -> list[str]:
+    """Read a file and give the texts of its blocks."""
+    found = read(data, "doc.docx", options=options or ReaderOptions())
+    return [block.text for block in blocks(found.document)]
 
 
 def tree(data: bytes, options: ReaderOptions | None = None) -> str:

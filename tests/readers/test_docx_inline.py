@@ -14,18 +14,13 @@ from tests.readers.docx_files import (
     r,
     table,
     tc,
+    texts,
     tr,
     word,
 )
 from tests.readers.trees import blocks
 
 ORIGINAL = ReaderOptions(tracked_changes="original")
-
-
-def texts(data: bytes, options: ReaderOptions | None = None) -> list[str]:
-    """Give the texts of a file's blocks."""
-    found = read(data, "doc.docx", options=options or ReaderOptions())
-    return [block.text for block in blocks(found.document)]
 
 
 def changed(kind: str, *inside: str) -> str:

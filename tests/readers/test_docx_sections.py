@@ -6,6 +6,7 @@ import pytest
 
 from situate.readers import read
 from tests.readers.docx_files import (
+    CLAUSES,
     STYLES,
     box,
     heading,
@@ -13,18 +14,12 @@ from tests.readers.docx_files import (
     p,
     table,
     tc,
+    texts,
     tr,
     tree,
     word,
 )
 from tests.readers.trees import blocks
-
-CLAUSES = levels("decimal %1.", "decimal %1.%2", "lowerLetter (%3)")
-
-
-def texts(data: bytes) -> list[str]:
-    """Give the texts of a file's blocks."""
-    return [block.text for block in blocks(read(data, "doc.docx").document)]
 
 
 def numbered(*levels_used: int, numbering: str) -> list[str]:

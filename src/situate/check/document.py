@@ -47,7 +47,8 @@ def examine(
             if not is_paragraph(place.chunk_id)
         ]
         yield from divisions(places, paragraphs)
-        yield from _large_leaves(places, limits)
+    if limits is not None:
+        yield from _bounds(places, limits)
     yield from _containers(places)
     yield from _numbers(places)
     yield from _same_metadata(places)
@@ -74,15 +75,17 @@ def _order(places: Sequence[Place]) -> Iterator[Finding]:
             )
 
 
-def _large_leaves(places: Sequence[Place], limits: Limits | None) -> Iterator[Finding]:
-    """A leaf has its bound also where its paragraphs are embedded (C3)."""
+def _bounds(places: Sequence[Place], limits: Limits) -> Iterator[Finding]:
+    """What is not embedded has the bound of a leaf or of a container (C3, C9)."""
     for place in places:
-        if limits and place.leaf and place.token_count > limits.max_tokens:
+        most = limits.max_tokens if place.leaf else limits.container_max_tokens
+        if not place.embed and place.token_count > most:
+            kind = "leaf" if place.leaf else "container"
             yield Finding(
                 rule="C3-size",
                 subject=place.chunk_id,
-                message=f"the leaf has {place.token_count} tokens, "
-                f"{limits.max_tokens} are allowed",
+                message=f"the {kind} has {place.token_count} tokens, "
+                f"{most} are allowed",
             )
 
 

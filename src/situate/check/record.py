@@ -164,7 +164,8 @@ def _sizes(chunk: Chunk, limits: Limits) -> Iterator[_Fault]:
     if tokens != chunk.token_count:
         yield "C3-size", f"token_count is {chunk.token_count}, the text has {tokens}"
     bounds = (
-        ("text", tokens, _most(chunk, limits)),
+        # What is not embedded is a leaf or a container: its document tells which.
+        ("text", tokens, limits.max_tokens if chunk.embed else None),
         ("breadcrumb line", count(chunk.breadcrumb_line), limits.prefix_max_tokens),
         ("statement", count(chunk.statement or ""), limits.statement_max_tokens),
         ("reading", count(_indexed(chunk)), limits.reading_max_tokens),
@@ -177,10 +178,3 @@ def _sizes(chunk: Chunk, limits: Limits) -> Iterator[_Fault]:
 def _indexed(chunk: Chunk) -> str:
     """Give what has the bound of readings; a text has its own."""
     return chunk.reading if chunk.embed and chunk.embed_form == "reading" else ""
-
-
-def _most(chunk: Chunk, limits: Limits) -> int:
-    if chunk.embed or chunk.level == "block":
-        return limits.max_tokens
-    # What is not embedded may be a leaf, too, which is measured among its neighbours.
-    return max(limits.max_tokens, limits.container_max_tokens)
