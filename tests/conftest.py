@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.support.memory_disk import memory_disk
 from tests.support.server import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 _FOREIGN = ("ANTHROPIC_", "OPENAI_", "SITUATE_")
 _OURS = frozenset({"SITUATE_REGENERATE"})
@@ -85,3 +87,10 @@ def llama_server() -> Iterator[str]:
     """Give the address of a real model server, started once, when first needed."""
     with serving() as address:
         yield address
+
+
+@pytest.fixture
+def tmp_path(tmp_path: Path) -> Iterator[Path]:
+    """Give a folder in memory: most tests write much and none is about the disk."""
+    with memory_disk(tmp_path) as folder:
+        yield folder

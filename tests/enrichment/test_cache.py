@@ -9,12 +9,24 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import diskcache
 import pytest
 
-from situate.enrichment.cache import Cache
+from situate.enrichment.cache import Cache, Located
 from situate.errors import CacheBroken, ConfigError
+from tests.support.memory_disk import memory_disk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture
+def tmp_path(tmp_path: Path) -> Iterator[Path]:
+    """Use a disk that nobody waits for."""
+    with memory_disk(tmp_path) as folder:
+        yield folder
 
 
 class Planted:
@@ -37,13 +49,23 @@ def test_what_was_stored_is_there_in_the_next_run(tmp_path: Path) -> None:
     raw = '{"text": "ß \\ud800 \u2028", "n": 1}\n'
     with Cache(tmp_path / "cache") as cache:
         cache.store_reply("k", raw)
-        cache.store_answers("c", ("k", "k2"))
+        cache.store_answers("c", (Located("k"), Located("k2", "m7")))
 
     with Cache(tmp_path / "cache") as cache:
         assert cache.reply("k") == raw
-        assert cache.answers("c") == ("k", "k2")
+        assert cache.answers("c") == (Located("k"), Located("k2", "m7"))
         assert cache.reply("c") is None
         assert cache.answers("k") == ()
+
+
+def test_answers_of_an_earlier_version_are_still_answers(tmp_path: Path) -> None:
+    """It listed keys of replies, each of which answered for one chunk."""
+    with Cache(tmp_path) as cache:
+        cache.store_answers("c", ())
+    _change(tmp_path, "UPDATE Cache SET value = ?", '{"schema":1,"replies":["k","k2"]}')
+
+    with Cache(tmp_path) as cache:
+        assert cache.answers("c") == (Located("k"), Located("k2"))
 
 
 def test_values_are_json_text_in_their_rows(tmp_path: Path) -> None:
@@ -136,6 +158,9 @@ def test_a_planted_file_name_is_neither_read_nor_deleted(
         '"text"',
         '{"schema": 2, "raw": "x"}',
         '{"schema": 1}',
+        '{"schema": 1, "raw": ["x"], "answers": "k"}',
+        '{"schema": 1, "answers": [{"reply": "k"}, {"marker": "m1"}]}',
+        '{"schema": 1, "answers": [{"reply": "k", "marker": 1}]}',
         7,
     ],
 )
@@ -145,7 +170,7 @@ def test_a_value_of_another_kind_is_as_good_as_missing(
     """Values are checked when they are read."""
     with Cache(tmp_path) as cache:
         cache.store_reply("k", "paid")
-        cache.store_answers("c", ("k",))
+        cache.store_answers("c", (Located("k"),))
     _change(tmp_path, "UPDATE Cache SET value = ?", value)
 
     with Cache(tmp_path) as cache:

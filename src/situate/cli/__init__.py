@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from situate.cli import batch, comparing, console, corpora, files, inspecting
+from situate.cli import batch, cache, comparing, console, corpora, files, inspecting
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -45,6 +45,7 @@ app.command()(files.show)
 app.command()(inspecting.inspect)
 app.command()(comparing.diff)
 app.add_typer(batch.app, name="batch")
+app.add_typer(cache.app, name="cache")
 
 
 @app.callback()

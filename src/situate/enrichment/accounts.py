@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING
 
+from situate import pricing
 from situate.usage import Usage
 
 if TYPE_CHECKING:
     from situate.enrichment.budget import Budget, Reservation
     from situate.enrichment.throttle import Throttle
+    from situate.pricing import Prices
 
 _READ_TOO_LITTLE = 0.5
 """Below this share of our count no tokenizer but a cut is the explanation."""
+
+_SHARE_USD = Decimal("1e-9")
+"""Shares are told to a billionth of a dollar, below the price of any token."""
 
 
 @dataclass(slots=True)
@@ -26,6 +31,8 @@ class Counts:
     """Times anything was sent."""
     usage: Usage = field(default_factory=Usage)
     cost_usd: Decimal = Decimal(0)
+    saved_usd: Decimal = Decimal(0)
+    """What the provider's prompt cache saved; below 0 where it cost more."""
 
 
 @dataclass(slots=True)
@@ -33,6 +40,8 @@ class Bill:
     """What one request has come to while it is tried."""
 
     attempts: int = 0
+    seconds: float = 0.0
+    """Waited for the provider, pauses between attempts left out."""
     usage: Usage | None = field(default_factory=Usage)
     """None once an attempt did not say what it used."""
     cost_usd: Decimal = Decimal(0)
@@ -79,6 +88,11 @@ class Accounts:
         bill.cost_usd += cost
         self.counts.cost_usd += cost
         self.counts.usage += billed or Usage()
+        if billed is not None and self._budget.prices is not None:
+            saved = saved_usd(billed, self._budget.prices)
+            self.counts.saved_usd += saved * reservation.price_share
+        if self._budget.warning is not None:
+            self.warnings.setdefault("month", self._budget.warning)
         if billed is None or bill.usage is None:
             bill.usage = None
         else:
@@ -95,3 +109,29 @@ class Accounts:
                 f"{self._provider} read {usage.input} tokens of a request of about "
                 f"{expected_input}: the server seems to cut prompts to its own context"
             )
+
+
+def shares(cost: Decimal, number: int) -> tuple[Decimal, ...]:
+    """Split the cost of a request over the chunks it answers for, equally.
+
+    Each share is the cost divided by their number, rounded down; what that leaves
+    goes to the first, so that the shares add up to the cost.
+
+    Raises:
+        ValueError: there is no chunk to bear it.
+    """
+    if number < 1:
+        message = f"the cost of a request cannot be split over {number} chunks"
+        raise ValueError(message)
+    share = (cost / number).quantize(_SHARE_USD, rounding=ROUND_FLOOR)
+    return cost - share * (number - 1), *[share] * (number - 1)
+
+
+def saved_usd(usage: Usage, prices: Prices) -> Decimal:
+    """Give what prompt caching saved on a reply, below 0 where it cost more.
+
+    That is what the same tokens would have cost as plain input, less what they
+    did cost: reads save, writes cost extra.
+    """
+    plain = Usage(uncached_input=usage.input, output=usage.output)
+    return pricing.cost(plain, prices) - pricing.cost(usage, prices)

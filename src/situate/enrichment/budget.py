@@ -2,19 +2,21 @@
 
 What a request may cost at most is set aside before it is sent and settled by
 what it did cost. A request that does not fit waits while others are in flight:
-they may turn out cheaper than what was set aside for them.
+they may turn out cheaper than what was set aside for them. The limit of a month
+holds for everybody who spends on one cache; what others have in flight is spent.
 """
 
 from __future__ import annotations
 
 import asyncio
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from situate import pricing
-from situate.enrichment.plan import INPUT_MARGIN
+from situate.enrichment.estimate import INPUT_MARGIN
 from situate.errors import BudgetExceeded, ConfigError
 
 if TYPE_CHECKING:
@@ -31,11 +33,51 @@ _BELIEVED_EXTRA_TOKENS = 50_000
 few times, and gateways and models add prompts and thinking of their own."""
 
 
+_WARN_FROM = Decimal("0.8")
+"""Share of `max_usd_month` that is said when it is reached."""
+
+WHOLE = Decimal(1)
+"""The share of the listed price that is paid for a live request."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Month:
+    """A calendar month in UTC, and what has been spent in it."""
+
+    name: str
+    """Like `2026-12`."""
+    usd: Decimal
+    """By everybody together, with what is set aside for requests on the wire."""
+
+    @property
+    def ends(self) -> date:
+        """The first day of the next month."""
+        year, month = map(int, self.name.split("-"))
+        return date(year + month // 12, month % 12 + 1, 1)
+
+
+class MonthSpending(Protocol):
+    """What is spent month by month, told to everybody who spends."""
+
+    def current(self) -> Month:
+        """Give this month as it stands."""
+
+    def reserve(self, usd: Decimal, *, most: Decimal | None) -> Month | None:
+        """Set money aside and give the month with it; None when it crosses `most`."""
+
+    def settle(self, month: str, *, reserved: Decimal, cost: Decimal) -> None:
+        """Put what a request did cost in place of what was set aside for it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reservation:
     """What is set aside for one request on the wire."""
 
     usd: Decimal
+    price_share: Decimal = WHOLE
+    """Of the listed price: a batch costs half of it."""
+    month: str | None = None
+    """In which month it is set aside, where months are kept."""
     tokens: int
     input_tokens: int
     """Our own count, without the margin."""
@@ -62,17 +104,31 @@ class Reservation:
 
 
 class Budget:
-    """Money and tokens of one run."""
+    """Money and tokens of one run, and the money of its month."""
 
-    def __init__(self, settings: Settings, facts: ModelFacts) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        facts: ModelFacts,
+        *,
+        month: MonthSpending | None = None,
+    ) -> None:
         """Take the limits; a replayed run costs nothing and has none.
+
+        What is spent is told to `month` also where this run has no limit there:
+        another one on the same cache may have.
 
         Raises:
             ConfigError: the limits do not fit the model, as in `check_limits`.
         """
         check_limits(settings, facts)
         free = settings.replayed
-        self._prices = None if free else facts.prices
+        self.prices = None if free else facts.prices
+        """None where nothing is paid, or nobody knows what."""
+        self.warning: str | None = None
+        """What is worth saying about the month."""
+        self._month = None if self.prices is None else month
+        self._max_usd_month = None if free else settings.max_usd_month
         self._max_usd = None if free else settings.max_usd
         self._max_tokens = None if free else settings.max_total_tokens
         self._thinking_reserve = facts.thinking_reserve
@@ -82,25 +138,28 @@ class Budget:
         self._in_flight = 0
         self._settled = asyncio.Event()
 
-    async def reserve(self, *, input_tokens: int, output_tokens: int) -> Reservation:
+    async def reserve(
+        self, *, input_tokens: int, output_tokens: int, price_share: Decimal = WHOLE
+    ) -> Reservation:
         """Set aside what a request may cost at most.
 
         Raises:
             BudgetExceeded: it would cross a limit, and nothing in flight could
                 still change that.
+            CacheBroken: the spending of the month cannot be written.
         """
         while True:
-            wanted = self._reservation(input_tokens, output_tokens)
-            crossed = self._crossed(wanted)
-            if crossed is None:
+            wanted = self._reservation(input_tokens, output_tokens, price_share)
+            granted = self._granted(wanted)
+            if isinstance(granted, Reservation):
                 break
             if not self._in_flight:
-                raise BudgetExceeded(crossed)
+                raise BudgetExceeded(granted)
             await self._settled.wait()
         self._in_flight += 1
-        self._usd += wanted.usd
-        self._tokens += wanted.tokens
-        return wanted
+        self._usd += granted.usd
+        self._tokens += granted.tokens
+        return granted
 
     def settle(self, reservation: Reservation, usage: Usage | None) -> Decimal:
         """Put what a request did cost in place of what was set aside for it.
@@ -114,30 +173,37 @@ class Budget:
         if usage is not None:
             tokens = usage.input + usage.output
             usd = Decimal(0)
-            if self._prices is not None:
-                usd = pricing.cost(usage, self._prices)
+            if self.prices is not None:
+                usd = pricing.cost(usage, self.prices) * reservation.price_share
             seen = Decimal(usage.input) / max(1, reservation.input_tokens)
             self._margin = max(self._margin, seen * _MARGIN_OVER_SEEN)
         self._in_flight -= 1
         self._usd += usd - reservation.usd
         self._tokens += tokens - reservation.tokens
+        if self._month is not None and reservation.month is not None:
+            self._month.settle(reservation.month, reserved=reservation.usd, cost=usd)
         self._settled.set()
         self._settled = asyncio.Event()
         return usd
 
-    def _reservation(self, input_tokens: int, output_tokens: int) -> Reservation:
+    def _reservation(
+        self, input_tokens: int, output_tokens: int, price_share: Decimal
+    ) -> Reservation:
         most_in = math.ceil(input_tokens * self._margin)
         most_out = output_tokens + self._thinking_reserve
+        usd = Decimal(0)
+        if self.prices is not None:
+            usd = pricing.estimate(most_in, most_out, self.prices) * price_share
         return Reservation(
-            usd=Decimal(0)
-            if self._prices is None
-            else pricing.estimate(most_in, most_out, self._prices),
+            usd=usd,
+            price_share=price_share,
             tokens=most_in + most_out,
             input_tokens=input_tokens,
             output_tokens=most_out,
         )
 
-    def _crossed(self, wanted: Reservation) -> str | None:
+    def _granted(self, wanted: Reservation) -> Reservation | str:
+        """Set money aside where it has to be told, or say which limit is crossed."""
         if self._max_usd is not None and self._usd + wanted.usd > self._max_usd:
             return f"the next request may cross max_usd = {self._max_usd}"
         if (
@@ -145,7 +211,23 @@ class Budget:
             and self._tokens + wanted.tokens > self._max_tokens
         ):
             return f"the next request may cross max_total_tokens = {self._max_tokens}"
-        return None
+        if self._month is None:
+            return wanted
+        most = self._max_usd_month
+        month = self._month.reserve(wanted.usd, most=most)
+        if month is None:
+            state = _state(self._month.current(), most)
+            return f"the next request may cross max_usd_month: {state}"
+        if most is not None and month.usd >= _WARN_FROM * most:
+            self.warning = self.warning or _state(month, most)
+        return replace(wanted, month=month.name)
+
+
+def _state(month: Month, most: Decimal | None) -> str:
+    return (
+        f"${month.usd:.2f} of max_usd_month = {most} is spent or set aside by the "
+        f"runs on this cache; the month ends when {month.ends} begins (UTC)"
+    )
 
 
 def _most(tokens: int) -> int:
@@ -156,8 +238,8 @@ def check_limits(settings: Settings, facts: ModelFacts) -> None:
     """Check that spending is limited in a way that can be kept.
 
     Raises:
-        ConfigError: `max_usd` is missing for a model with a price, or given for
-            one without.
+        ConfigError: `max_usd` is missing for a model with a price, or it or
+            `max_usd_month` is given for one without.
     """
     if settings.replayed:
         return
@@ -167,9 +249,11 @@ def check_limits(settings: Settings, facts: ModelFacts) -> None:
             "`situate plan` says how much"
         )
         raise ConfigError(message)
-    if facts.prices is None and settings.max_usd is not None:
-        message = (
-            f"enrichment.max_usd cannot be kept: no price is known for model "
-            f"{settings.model!r}; limit it with enrichment.max_total_tokens"
-        )
-        raise ConfigError(message)
+    limits = {"max_usd": settings.max_usd, "max_usd_month": settings.max_usd_month}
+    for key, limit in limits.items():
+        if facts.prices is None and limit is not None:
+            message = (
+                f"enrichment.{key} cannot be kept: no price is known for model "
+                f"{settings.model!r}; limit it with enrichment.max_total_tokens"
+            )
+            raise ConfigError(message)

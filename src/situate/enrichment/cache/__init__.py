@@ -1,0 +1,11 @@
+"""Keeps raw replies, so that no answer is ever paid for twice.
+
+Replies, where the answers about each chunk stand in them, and what was spent in a
+month lie in one database per directory, shared by all runs and processes on it.
+"""
+
+from situate.enrichment.cache.answers import Cache
+from situate.enrichment.cache.mounts import refuse_network
+from situate.enrichment.cache.rows import Located
+
+__all__ = ["Cache", "Located", "refuse_network"]

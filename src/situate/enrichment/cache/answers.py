@@ -1,0 +1,189 @@
+"""Raw replies by request, and where the answers about each chunk stand in them.
+
+Every value bears the day it was used last, for upkeep to go by. Days are collected
+in memory and written in bulk: reading writes nothing.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from situate.enrichment.cache import rows
+from situate.enrichment.cache.months import Months
+from situate.enrichment.cache.store import Store
+from situate.errors import CacheBroken
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+    from types import TracebackType
+    from typing import Self
+
+    from situate.enrichment.cache.rows import Located
+    from situate.enrichment.cache.store import Stored
+    from situate.enrichment.questions import Passage, PlannedRequest
+
+_NOTED_AT_ONCE = 2_000
+"""Used values that are noted together: about 20 ms of writing."""
+
+_NOTED_AFTER = timedelta(minutes=1)
+"""How long a use may be known to this process alone while it works; somebody who
+prunes meanwhile does not know of it."""
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Cache:
+    """Paid answers of one directory."""
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        now: Callable[[], datetime] = _now,
+        mounts: str | None = None,
+    ) -> None:
+        """Open the directory, making it for its owner alone if it is missing.
+
+        `now` says what day a value is used on, and is in no key. `mounts` is what
+        `/proc/self/mountinfo` says; None reads it.
+
+        Raises:
+            ConfigError: it cannot be used; nothing has been asked yet.
+        """
+        self.directory = directory
+        self._now = now
+        self._store = Store(directory, mounts=mounts)
+        self._used: set[str] = set()
+        self._noted_at = now()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is worth saying about the directory."""
+        return self._store.warnings
+
+    def reply(self, key: str) -> str | None:
+        """Give the raw reply to a request, None when there is none.
+
+        Raises:
+            CacheBroken: the database cannot be read.
+        """
+        stored = self._store.get(f"{rows.REPLY}{key}")
+        raw = rows.reply_in(stored.value) if stored else None
+        if stored is None or raw is None:
+            return None
+        self._use(stored, f"{rows.REPLY}{key}")
+        return raw
+
+    def answers(self, key: str) -> tuple[Located, ...]:
+        """Say where the answers to a question stand: the first, then its repair.
+
+        Raises:
+            CacheBroken: the database cannot be read.
+        """
+        stored = self._store.get(f"{rows.ANSWERS}{key}")
+        found = rows.answers_in(stored.value) if stored else None
+        if stored is None or found is None:
+            return ()
+        # With its replies, so that none is older than what refers to it.
+        replies = (f"{rows.REPLY}{each.reply}" for each in found)
+        self._use(stored, f"{rows.ANSWERS}{key}", *replies)
+        return found
+
+    def knows(self, passage: Passage) -> bool:
+        """Say whether there is an answer about a chunk or its section (E4).
+
+        Raises:
+            CacheBroken: the database cannot be read.
+        """
+        return any(map(self.answers, (passage.chunk_key, *passage.section_keys)))
+
+    def holds(self, request: PlannedRequest) -> bool:
+        """Say whether a whole request has its reply here; hashes all of it.
+
+        Raises:
+            CacheBroken: the database cannot be read.
+        """
+        return self.reply(request.reply_key) is not None
+
+    def store_reply(self, key: str, raw: str) -> None:
+        """Keep a raw reply; it is on the disk when this returns.
+
+        Raises:
+            CacheBroken: the database cannot be written.
+        """
+        with self._store.transaction():
+            day = self._today()
+            self._store.put(f"{rows.REPLY}{key}", rows.of_reply(raw), day=day)
+
+    def store_answers(self, key: str, answers: Sequence[Located]) -> None:
+        """Note where the answers to a question stand.
+
+        Raises:
+            CacheBroken: the database cannot be written.
+        """
+        day = self._today()
+        with self._store.transaction():
+            value = rows.of_answers(answers)
+            self._store.put(f"{rows.ANSWERS}{key}", value, day=day)
+            self._store.note((f"{rows.REPLY}{each.reply}" for each in answers), day)
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Store everything inside together, with one wait for the disk, or nothing.
+
+        Nothing may be awaited inside: whatever else is stored meanwhile joins in.
+
+        Raises:
+            CacheBroken: the database cannot be written.
+        """
+        with self._store.transaction():
+            yield
+
+    def months(self) -> Months:
+        """Give what is spent by all runs on this directory, month by month."""
+        return Months(self._store, now=self._now)
+
+    def close(self) -> None:
+        """Note what was used, and let go of the database."""
+        self._note()
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _today(self) -> str:
+        return self._now().astimezone(UTC).date().isoformat()
+
+    def _use(self, stored: Stored, *keys: str) -> None:
+        """Remember that values were used, once a day."""
+        if stored.day is not None and stored.day >= self._today():
+            return
+        self._used.update(keys)
+        waited = self._now() - self._noted_at
+        if len(self._used) >= _NOTED_AT_ONCE or waited >= _NOTED_AFTER:
+            self._note()
+
+    def _note(self) -> None:
+        """Write down what was used.
+
+        Where that cannot be written there is nothing to stop for: values are only
+        taken to be older than they are, and whoever writes anything else will say.
+        """
+        if self._used:
+            with suppress(CacheBroken), self._store.transaction():
+                self._store.note(sorted(self._used), self._today())
+            self._used.clear()
+        self._noted_at = self._now()

@@ -1,0 +1,334 @@
+"""The database a cache lies in: text keys, JSON objects, and nothing else.
+
+An SQLite database that diskcache looks after. Two of diskcache's habits are not
+wanted here. It pickles what is not plain and unpickles what a row says is pickled,
+also in its `JSONDisk`, so that whoever can write the directory can run code
+(CVE-2025-69872, no fixed release as of 5.6.3); and it evicts. The Disk below knows
+neither pickles nor files.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from situate.enrichment.cache.mounts import refuse_network
+from situate.enrichment.cache.rows import SCHEMA
+from situate.errors import CacheBroken, ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from situate.model import JsonValue
+
+DATABASE = "cache.db"
+
+_FULL = 2  # SQLite's synchronous=FULL: a commit survives a loss of power.
+
+_SETTINGS: dict[str, str | int] = {
+    "eviction_policy": "none",
+    "cull_limit": 0,
+    "size_limit": 2**62,
+    "statistics": 0,
+    "tag_index": 0,
+    # Values stay in their rows, where FULL covers them; files are not synced.
+    "disk_min_file_size": 2**62,
+    "sqlite_synchronous": _FULL,
+    "sqlite_journal_mode": "wal",
+}
+
+KNOWN_SETTINGS = frozenset(_SETTINGS) | {
+    "count",
+    "size",
+    "hits",
+    "misses",
+    "disk_pickle_protocol",
+    "sqlite_auto_vacuum",
+    "sqlite_cache_size",
+    "sqlite_mmap_size",
+}
+"""diskcache sets an attribute of itself for every row of its settings table."""
+
+LOCK_TIMEOUT_SECONDS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """A value as it was stored."""
+
+    value: Mapping[str, JsonValue]
+    day: str | None
+    """When it was used last, as far as that is noted: an ISO date in UTC."""
+
+
+class Store:
+    """Values by key, each with the day it was used last."""
+
+    def __init__(self, directory: Path, *, mounts: str | None = None) -> None:
+        """Open the directory, making it for its owner alone if it is missing.
+
+        `mounts` is what `/proc/self/mountinfo` says; None reads it.
+
+        Raises:
+            ConfigError: it cannot be used; nothing has been asked yet.
+        """
+        self.directory = directory
+        self.warnings: tuple[str, ...] = ()
+        refuse_network(directory, mounts)
+        try:
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._close_to_others()
+            self._refuse_foreign_settings()
+            # Absolute: diskcache expands a leading `~`.
+            self._rows = _open(directory.absolute())
+            self._verify()
+        except (OSError, sqlite3.Error) as error:
+            message = f"cache {str(directory)!r} cannot be opened: {error}"
+            raise ConfigError(message) from error
+
+    def get(self, key: str) -> Stored | None:
+        """Give a value; None when there is none, or none of ours.
+
+        Raises:
+            CacheBroken: the database cannot be read.
+        """
+        try:
+            with self._failures():
+                value, day = self._rows.get(key, tag=True)
+        except _Foreign:
+            # Not written by us: worth no more than a missing row, and the
+            # answer that is asked for instead takes its place.
+            return None
+        if not isinstance(value, dict) or value.get("schema") != SCHEMA:
+            return None
+        return Stored(value=value, day=day if isinstance(day, str) else None)
+
+    def holds(self, key: str) -> bool:
+        """Say whether there is a row, be it ours or not.
+
+        Raises:
+            CacheBroken: the database cannot be read.
+        """
+        with self._failures():
+            return key in self._rows
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Write everything inside or nothing; on the disk when the block ends.
+
+        Raises:
+            CacheBroken: the database cannot be written.
+        """
+        with self._failures():
+            try:
+                with self._rows.transact():
+                    yield
+            except BaseException:
+                self._end_transaction()
+                raise
+
+    def put(self, key: str, value: Mapping[str, JsonValue], *, day: str | None) -> None:
+        """Write a value, inside a transaction."""
+        self._rows.set(key, value, tag=day)
+
+    def note(self, keys: Iterable[str], day: str) -> None:
+        """Note, inside a transaction, that values were used on a day."""
+        for key in keys:
+            self._sql(
+                "UPDATE Cache SET tag = :day WHERE key = :key AND raw = 1 "
+                "AND (tag IS NULL OR tag < :day)",
+                {"day": day, "key": key},
+            )
+
+    def change(self, statement: str, values: Mapping[str, str | int]) -> int:
+        """Run a statement of upkeep, inside a transaction; give the rows it changed."""
+        count: int = self._sql(statement, values).rowcount
+        return count
+
+    def select(
+        self, statement: str, values: Mapping[str, str | int]
+    ) -> list[tuple[int]]:
+        """Give the numbers of rows, for upkeep.
+
+        Raises:
+            CacheBroken: the database cannot be read.
+        """
+        with self._failures():
+            found: list[tuple[int]] = self._sql(statement, values).fetchall()
+            return found
+
+    def shrink(self) -> None:
+        """Give the disk back what removed rows took, as far as nobody reads.
+
+        diskcache creates databases with auto_vacuum, so that a file shrinks when
+        the log of changes is written into it. What is still read by others goes
+        when they are done.
+
+        Raises:
+            CacheBroken: the database cannot be written.
+        """
+        with self._failures():
+            self._sql("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._rows.close()
+
+    @property
+    def _sql(self) -> Callable[..., Any]:
+        execute: Callable[..., Any] = self._rows._sql  # noqa: SLF001 - diskcache shows its connection no other way
+        return execute
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        from diskcache import Timeout
+
+        try:
+            yield
+        except Timeout as error:
+            message = (
+                f"cache {str(self.directory)!r} cannot be written: it is read-only, "
+                f"or another process held it for {LOCK_TIMEOUT_SECONDS} s"
+            )
+            raise CacheBroken(message) from error
+        except (OSError, sqlite3.Error) as error:
+            message = f"cache {str(self.directory)!r} failed: {_first(error)}"
+            raise CacheBroken(message) from error
+
+    def _end_transaction(self) -> None:
+        """Let other processes write after a commit that failed."""
+        connection = self._rows._con  # noqa: SLF001 - as in `_sql`
+        with suppress(sqlite3.Error):
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+
+    def _close_to_others(self) -> None:
+        """Take access from group and others: replies tell of documents."""
+        mode = self.directory.stat().st_mode & 0o777
+        if not mode & 0o077:
+            return
+        # A directory that serves something else, too, is not ours to close.
+        is_ours = all(p.name.startswith(DATABASE) for p in self.directory.iterdir())
+        try:
+            if is_ours:
+                self.directory.chmod(mode & 0o700)
+                return
+        except PermissionError:
+            pass
+        self.warnings += (
+            f"cache {str(self.directory)!r} is open to others (mode {mode:04o}); "
+            "what it holds tells of documents, give it a directory of its own",
+        )
+
+    def _refuse_foreign_settings(self) -> None:
+        """Look at the settings before diskcache takes them over unseen."""
+        if "$" in str(self.directory.absolute()):
+            # diskcache would put the value of a variable in its place.
+            message = f"cache {str(self.directory)!r} has a $ in its path; name another"
+            raise ConfigError(message)
+        path = self.directory / DATABASE
+        if not path.exists():
+            return
+        with closing(sqlite3.connect(path, timeout=LOCK_TIMEOUT_SECONDS)) as database:
+            unknown = foreign_settings(database)
+        if unknown:
+            message = (
+                f"cache {str(self.directory)!r} has settings this version does not "
+                f"know ({', '.join(unknown)}); name another cache.directory"
+            )
+            raise ConfigError(message)
+
+    def _verify(self) -> None:
+        """Check that what was asked for is what holds."""
+        path = self.directory / DATABASE
+        with closing(sqlite3.connect(path, timeout=LOCK_TIMEOUT_SECONDS)) as database:
+            stored = dict(database.execute("SELECT key, value FROM Settings"))
+        wrong = sorted(k for k, value in _SETTINGS.items() if stored.get(k) != value)
+        (durability,) = self._sql("PRAGMA synchronous").fetchone()
+        if durability != _FULL:
+            wrong.append("synchronous")
+        if wrong:
+            self._rows.close()
+            message = (
+                f"cache {str(self.directory)!r} does not keep its settings "
+                f"({', '.join(wrong)}); name another cache.directory"
+            )
+            raise ConfigError(message)
+
+
+def foreign_settings(database: sqlite3.Connection) -> list[str]:
+    """Name the settings that neither diskcache nor situate has written.
+
+    Raises:
+        sqlite3.Error: the database cannot be read.
+    """
+    tables = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    if ("Settings",) not in tables.fetchall():
+        return []
+    keys = {key for (key,) in database.execute("SELECT key FROM Settings")}
+    return sorted(map(str, keys - KNOWN_SETTINGS))
+
+
+def _first(error: Exception) -> Exception:
+    """Give the failure that others came of: a rollback has nothing to say."""
+    while isinstance(cause := error.__context__, OSError | sqlite3.Error | CacheBroken):
+        error = cause
+    return error
+
+
+class _Foreign(Exception):
+    """A row that situate did not write."""
+
+
+def _open(directory: Path) -> Any:
+    """Open the database with a Disk that holds JSON text and nothing else."""
+    import diskcache
+    from diskcache.core import MODE_RAW
+
+    class JsonRows(diskcache.Disk):  # type: ignore[misc]  # diskcache has no types
+        """Keys are text, values JSON text in the row; pickles are refused."""
+
+        def put(self, key: object) -> tuple[str, bool]:
+            if not isinstance(key, str):
+                message = f"cache keys are text, not {key!r}"
+                raise TypeError(message)
+            return key, True
+
+        def get(self, key: object, raw: object) -> str:
+            if not raw or not isinstance(key, str):
+                raise _Foreign
+            return key
+
+        def store(
+            self,
+            value: JsonValue,
+            read: object,  # noqa: ARG002 - diskcache's signature
+            key: object = None,  # noqa: ARG002 - diskcache's signature
+        ) -> tuple[int, int, None, str]:
+            return 0, MODE_RAW, None, json.dumps(value, separators=(",", ":"))
+
+        def fetch(
+            self,
+            mode: object,
+            filename: object,
+            value: object,
+            read: object,  # noqa: ARG002 - diskcache's signature
+        ) -> JsonValue:
+            if mode != MODE_RAW or filename is not None or not isinstance(value, str):
+                raise _Foreign
+            try:
+                parsed: JsonValue = json.loads(value)
+            except (ValueError, RecursionError) as error:
+                raise _Foreign from error
+            return parsed
+
+        def remove(self, file_path: object) -> None:
+            """Leave it: no file belongs to this cache, whatever a row says."""
+
+    return diskcache.Cache(
+        str(directory), timeout=LOCK_TIMEOUT_SECONDS, disk=JsonRows, **_SETTINGS
+    )
