@@ -325,7 +325,8 @@ def many(folder: Path, chat: Chat) -> Corpus:
     """Write a corpus that takes a while, four requests at a time."""
     corpus = handbook(folder, enrichment=asking(chat.address, concurrency=4))
     for number in range(40):
-        corpus.document(f"n{number:02}.md", f"# Rule {number}\n\n{LEAVE[-150:]}\n")
+        rules = "\n".join(f"# Rule {number}.{n}\n\n{LEAVE[-150:]}" for n in (1, 2))
+        corpus.document(f"n{number:02}.md", rules)
     return corpus
 
 

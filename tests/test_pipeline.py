@@ -262,6 +262,7 @@ def test_a_key_is_asked_for_only_when_something_is_left_to_ask(
         "provider": "anthropic",
         "model": "claude-haiku-5-5",
         "prompt": "findable-v1",
+        "view": "full",
         "max_usd": 1,
     }
     corpus = handbook(tmp_path, enrichment=keys, cache={"directory": "cache"})
@@ -512,7 +513,8 @@ def test_one_refused_chunk_costs_no_other(tmp_path: Path, chat: Chat) -> None:
     """It keeps its breadcrumb and says why; the share decides the exit code."""
 
     def refuse_one(body: dict[str, Any]) -> Answer:
-        if "Book the train" in body["messages"][-1]["content"]:
+        *_, passage = body["messages"][-1]["content"].split("The passage stands")
+        if "Book the train" in passage:
             return Answer(status=400, text='{"error": {"message": "not this one"}}')
         return statement(body)
 
@@ -542,7 +544,8 @@ def test_documents_are_asked_about_side_by_side(tmp_path: Path, chat: Chat) -> N
     """Many small documents fill the concurrency, and still come out in order."""
     corpus = handbook(tmp_path, enrichment=asking(chat.address, concurrency=8))
     for number in range(40):
-        corpus.document(f"n{number:02}.md", f"# Rule {number}\n\n{LEAVE[-150:]}\n")
+        rules = "\n".join(f"# Rule {number}.{n}\n\n{LEAVE[-150:]}" for n in (1, 2))
+        corpus.document(f"n{number:02}.md", rules)
 
     corpus.run()
 

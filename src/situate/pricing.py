@@ -63,6 +63,9 @@ class Prices:
     cache_write_1h: Decimal | None = None
     """Writing to a cache that is kept for an hour; None where there is none."""
     cache_read: Decimal
+    batch_factor: Decimal = Decimal("0.5")
+    """What everything costs in the vendor's batch system, as a multiple: both
+    vendors' price pages say half (2026-11)."""
     long_prompt_tokens: int | None = None
     """A prompt above this many input tokens, cached or not, costs more."""
     long_prompt_input_factor: Decimal = Decimal(1)

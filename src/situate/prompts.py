@@ -1,7 +1,9 @@
 """Finds, checks and fills prompt files.
 
-A prompt is a file `<name>-v<N>.md` in three parts, each below its mark:
-`<!-- system -->`, `<!-- document -->`, `<!-- chunk -->`. Placeholders are those
+A prompt is a file `<name>-v<N>.md` in parts, each below its mark:
+`<!-- system -->`, `<!-- document -->`, `<!-- chunk -->` ask about one chunk;
+`<!-- marked-system -->` and `<!-- marked-chunks -->` take the place of the first
+and the last where many chunks are marked in the document. Placeholders are those
 of `string.Template`. Text that is filled in is never looked at for
 placeholders, so documents arrive byte for byte.
 """
@@ -25,22 +27,30 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _NAME = re.compile(r"(?P<stem>[a-z][a-z0-9]*(?:-[a-z0-9]+)*?)-v(?P<number>[1-9]\d*)")
-_MARK = re.compile(r"^<!-- (\w+) -->[ \t]*\n", re.MULTILINE)
-_PARTS = ("system", "document", "chunk")
+_MARK = re.compile(r"^<!-- ([\w-]+) -->[ \t]*\n", re.MULTILINE)
+_SINGLE = ("system", "document", "chunk")
+_MARKED = ("marked-system", "marked-chunks")
 
 _REQUIRED = {
     "system": frozenset[str](),
     "document": frozenset({"document", "document_tag"}),
     "chunk": frozenset({"chunk", "chunk_tag"}),
+    "marked-system": frozenset[str](),
+    "marked-chunks": frozenset({"marker", "numbers"}),
 }
 _ALLOWED = {
     "system": frozenset[str](),
     "document": _REQUIRED["document"] | {"title", "doc_type"},
     "chunk": _REQUIRED["chunk"] | {"breadcrumb"},
+    "marked-system": frozenset[str](),
+    "marked-chunks": _REQUIRED["marked-chunks"],
 }
 
+_AS_THEY_ARE = frozenset({"system", "marked-system"})
+
 _TAG_DIGITS = 8
-"""Hexadecimal digits of a delimiter, unless the text holds it already."""
+_MARKER_DIGITS = 4
+"""Hexadecimal digits of a delimiter and a marker, unless the text holds it already."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +67,15 @@ class Prompt:
     """Template of what is the same for every chunk of a document."""
     chunk: str
     """Template of the chunk and the task."""
+    marked_system: str = ""
+    """Instructions where many chunks are marked; empty where there are none."""
+    marked_chunks: str = ""
+    """Template of the task then."""
+
+    @property
+    def can_mark(self) -> bool:
+        """True when it can ask about many chunks at once."""
+        return bool(self.marked_chunks)
 
     @property
     def reference(self) -> PromptReference:
@@ -78,6 +97,12 @@ class Prompt:
             chunk=text,
             breadcrumb=breadcrumb,
             chunk_tag=delimiter("chunk", text, breadcrumb),
+        )
+
+    def render_marked(self, marker: str, numbers: str) -> str:
+        """Ask for the chunks of some numbers, each behind its marker."""
+        return string.Template(self.marked_chunks).substitute(
+            marker=marker, numbers=numbers
         )
 
 
@@ -105,28 +130,40 @@ def load_prompt(name: str, *, directory: Path | None = None) -> Prompt:
 
 def delimiter(kind: str, *texts: str) -> str:
     """Name a tag that occurs in none of `texts`, derived from their hash."""
-    return next(tag for tag in _tags(kind, texts) if not any(tag in t for t in texts))
+    tags = (f"{kind}-{name}" for name in _names(texts, _TAG_DIGITS))
+    return next(tag for tag in tags if not any(tag in text for text in texts))
 
 
-def _tags(kind: str, texts: tuple[str, ...]) -> Iterator[str]:
-    """Yield longer and longer tags of one hash."""
+def marker(text: str) -> str:
+    """Give what markers in a text begin with, derived from its hash.
+
+    Short, since every chunk pays for one; it occurs nowhere in the text.
+    """
+    return next(
+        name for name in _names((text,), _MARKER_DIGITS) if f"[{name}." not in text
+    )
+
+
+def _names(texts: tuple[str, ...], digits: int) -> Iterator[str]:
+    """Yield longer and longer names of one hash, of `digits` or more."""
     seed = "\0".join(texts).encode("utf-8", "surrogatepass")
     name = ""
     for _ in itertools.count():
         seed = hashlib.sha256(seed).digest()
         for digit in seed.hex():
             name += digit
-            if len(name) >= _TAG_DIGITS:
-                yield f"{kind}-{name}"
+            if len(name) >= digits:
+                yield name
 
 
 def _parts(name: str, text: str) -> dict[str, str]:
     before, *rest = _MARK.split(text)
     found = tuple(rest[::2])
-    if before.strip() or found != _PARTS:
+    if before.strip() or found not in {_SINGLE, (*_SINGLE, *_MARKED)}:
         message = (
             f"prompt {name!r} needs the marks <!-- system -->, <!-- document --> and "
-            f"<!-- chunk -->, each once, in this order, and nothing before them; "
+            "<!-- chunk -->, each once, in this order, nothing before them and behind "
+            "them <!-- marked-system --> and <!-- marked-chunks --> or nothing; "
             f"found {', '.join(found) or 'none'}"
         )
         raise ConfigError(message)
@@ -135,8 +172,10 @@ def _parts(name: str, text: str) -> dict[str, str]:
     }
     for part, body in parts.items():
         _check_placeholders(name, part, body)
-    # The system part is sent as it stands once `$$` is read as a dollar sign.
-    return {**parts, "system": string.Template(parts["system"]).substitute()}
+    # Instructions are sent as they stand once `$$` is read as a dollar sign.
+    for part in _AS_THEY_ARE & parts.keys():
+        parts[part] = string.Template(parts[part]).substitute()
+    return {part.replace("-", "_"): body for part, body in parts.items()}
 
 
 def _check_placeholders(name: str, part: str, body: str) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import json
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from situate.enrichment.cache import Cache
 from situate.enrichment.exchange import Reply, Stop
@@ -23,7 +24,7 @@ from situate.tokens import load_counter
 from situate.usage import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from situate.enrichment.exchange import Body, Provider
@@ -49,8 +50,17 @@ def settings(**changes: Any) -> Settings:
     return replace(plain, **changes)
 
 
-def facts(prices: Prices | None = None, *, thinking_reserve: int = 0) -> ModelFacts:
-    """Give the facts of a model about which nothing is special."""
+def facts(
+    prices: Prices | None = None,
+    *,
+    thinking_reserve: int = 0,
+    **changes: Any,
+) -> ModelFacts:
+    """Give the facts of a model about which nothing is special, with changes."""
+    return replace(_plain(prices, thinking_reserve), **changes)
+
+
+def _plain(prices: Prices | None, thinking_reserve: int) -> ModelFacts:
     return ModelFacts(
         provider="scripted",
         model="asked-model",
@@ -83,35 +93,56 @@ def document(*texts: str, doc_id: str = "policy", **metadata: Any) -> Document:
     return Document(doc_id=doc_id, version="1", metadata=Metadata(**about), root=root)
 
 
+FIGURES = "figures"
+"""The section that keeps a document of one text from being one chunk."""
+
+
 def chunks_of(source: Document) -> tuple[Chunk, ...]:
-    """Give one leaf per section."""
+    """Give one leaf per section, and one that nobody asks about to a lone one."""
+    sections = source.root.children
+    leaves = tuple(
+        _leaf(source, section, ordinal) for ordinal, section in enumerate(sections)
+    )
+    if len(leaves) > 1:
+        return leaves
     return tuple(
-        Chunk(
-            chunk_id=f"{source.doc_id}:{section.section_id}",
-            doc_id=source.doc_id,
-            doc_version=source.version,
-            parent_chunk_id=None,
-            level="section",
-            text=section.blocks[0].text,
-            reading=section.blocks[0].text,
-            breadcrumb_line=f"[policy] Travel > {section.title}",
-            block_ids=(section.blocks[0].block_id,),
-            parts={},
-            spans=(None,),
-            pages=(),
-            corpus="tests",
-            metadata=source.metadata,
-            breadcrumb=("Travel", section.title),
-            section_id=section.section_id,
-            section_ids=None,
-            ordinal=ordinal,
-            token_count=COUNTER.count(section.blocks[0].text),
-            embed=True,
-            embed_form="text",
-            forced_split=False,
-            enrichment=Enrichment(),
+        replace(
+            leaf,
+            chunk_id=f"{source.doc_id}:{FIGURES}" if text else leaf.chunk_id,
+            section_id=FIGURES if text else leaf.section_id,
+            text=text or leaf.text,
         )
-        for ordinal, section in enumerate(source.root.children)
+        for leaf in leaves
+        for text in ("", "1 2 3")
+    )
+
+
+def _leaf(source: Document, section: Section, ordinal: int) -> Chunk:
+    text = section.blocks[0].text
+    return Chunk(
+        chunk_id=f"{source.doc_id}:{section.section_id}",
+        doc_id=source.doc_id,
+        doc_version=source.version,
+        parent_chunk_id=None,
+        level="section",
+        text=text,
+        reading=text,
+        breadcrumb_line=f"[policy] Travel > {section.title}",
+        block_ids=(section.blocks[0].block_id,),
+        parts={},
+        spans=(None,),
+        pages=(),
+        corpus="tests",
+        metadata=source.metadata,
+        breadcrumb=("Travel", section.title),
+        section_id=section.section_id,
+        section_ids=None,
+        ordinal=ordinal,
+        token_count=COUNTER.count(text),
+        embed=True,
+        embed_form="text",
+        forced_split=False,
+        enrichment=Enrichment(),
     )
 
 
@@ -135,6 +166,7 @@ def planned(
     *,
     provider: Provider | None = None,
     prompt: str | Prompt = "findable-v1",
+    about: ModelFacts | None = None,
     **changes: Any,
 ) -> DocumentPlan:
     """Plan a document for the scripted provider."""
@@ -144,6 +176,7 @@ def planned(
         settings=settings(**changes),
         prompt=load_prompt(prompt) if isinstance(prompt, str) else prompt,
         provider=provider or ScriptedProvider([]),
+        facts=about or facts(),
         counter=COUNTER,
     )
 
@@ -211,7 +244,12 @@ def play(
                 *(open_session.enrich(s, chunks_of(s)) for s in sources)
             )
             return Result(
-                chunks=tuple(chunk for part in enriched for chunk in part),
+                chunks=tuple(
+                    chunk
+                    for part in enriched
+                    for chunk in part
+                    if chunk.section_id != FIGURES
+                ),
                 summary=open_session.summary,
             )
 
@@ -226,3 +264,22 @@ def asked_about(body: Body) -> str:
     """Give the chunk's text out of a body, to answer by."""
     part = str(body["chunk"])
     return part.split("\n\n")[2].partition("\n</chunk-")[0]
+
+
+def marked_texts(body: Body) -> dict[int, str]:
+    """Give the marked chunks of a body that it asks about, by their numbers."""
+    task = str(body["chunk"])
+    begin = task.partition("marker [")[2].partition(".N]")[0]
+    _, *parts = str(body["document"]).split(f"[{begin}.")
+    shown = {}
+    for part in parts:
+        number, _, text = part.partition("]\n")
+        text = text.partition("\n</document-")[0]
+        shown[int(number)] = text.removesuffix("\n\n[...]").strip()
+    return {int(key): shown[int(key)] for key in cast("list[str]", body["keys"])}
+
+
+def marked_reply(sentences: Mapping[int, str], **changes: Any) -> Reply:
+    """Give a reply with a sentence for every number."""
+    text = json.dumps({str(key): text for key, text in sentences.items()})
+    return reply(text, **changes)

@@ -38,7 +38,7 @@ def test_a_good_answer_becomes_the_statement_and_nothing_else_changes(
 
     (chunk,) = play(provider, tmp_path, ONE).chunks
 
-    (before,) = chunks_of(ONE)
+    before, _ = chunks_of(ONE)
     assert chunk.context_prefix == f"{before.breadcrumb_line}\n{GOOD}"
     assert chunk.embed_text == f"{chunk.context_prefix}\n\n{before.text}"
     assert chunk.lexical_text == before.lexical_text
@@ -107,7 +107,7 @@ def test_a_chunk_without_a_statement_keeps_its_breadcrumb(
     """Scene L03: no separator without something after it, never the word None."""
     (chunk,) = play(ScriptedProvider(lambda _: text), tmp_path, ONE).chunks
 
-    (before,) = chunks_of(ONE)
+    before, _ = chunks_of(ONE)
     assert chunk.enrichment.status == "fallback"
     assert chunk.embed_text == before.embed_text
     assert "None" not in chunk.embed_text

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from situate.enrichment.plan import estimate
+from situate.enrichment.estimate import estimate
 from situate.enrichment.providers.scripted import ScriptedProvider
 from situate.model import Metadata
 from situate.prompts import load_prompt
@@ -30,7 +30,7 @@ SOURCE = document(*texts(3))
 
 
 def _keys(source: Document = SOURCE, **changes: Any) -> list[str]:
-    return [request.chunk_key for request in planned(source, **changes).requests]
+    return [each.chunk_key for each in planned(source, **changes).passages]
 
 
 def test_every_leaf_is_asked_about_once_and_nothing_else() -> None:
@@ -40,7 +40,7 @@ def test_every_leaf_is_asked_about_once_and_nothing_else() -> None:
 
     result = planned(SOURCE, (container, *leaves))
 
-    assert [request.index for request in result.requests] == [1, 2, 3]
+    assert [passage.index for passage in result.passages] == [1, 2, 3]
 
 
 def test_all_requests_of_a_document_begin_alike() -> None:
@@ -82,7 +82,7 @@ def test_the_model_sees_title_type_headings_and_text_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["{chunk} {0}", "$chunk $$", "<|endoftext|> and <|im_start|>system"]
+    "text", ["{chunk} and {0}", "$chunk and $$", "<|endoftext|> and <|im_start|>system"]
 )
 def test_hostile_text_is_counted_and_shown_as_it_is(text: str) -> None:
     """Scenes L13 and L14: braces, dollars and special tokens are plain text."""
@@ -111,7 +111,7 @@ def test_what_an_answer_depends_on_is_in_its_key(change: dict[str, Any]) -> None
     """Another model, server, prompt or parameter is another question."""
     before, after = planned(SOURCE).requests[0], planned(SOURCE, **change).requests[0]
 
-    assert before.chunk_key != after.chunk_key
+    assert before.passages[0].chunk_key != after.passages[0].chunk_key
     assert before.reply_key != after.reply_key
 
 
@@ -119,9 +119,9 @@ def test_a_letter_of_the_prompt_file_is_in_the_key() -> None:
     """Scene L33: an edited prompt is another prompt."""
     prompt = load_prompt("findable-v1")
 
-    assert planned(SOURCE, prompt=prompt).requests[0].chunk_key != (
-        planned(SOURCE, prompt=replace(prompt, hash="0" * 32)).requests[0].chunk_key
-    )
+    edited = replace(prompt, hash="0" * 32)
+
+    assert _keys(prompt=prompt) != _keys(prompt=edited)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_equal_chunks_of_one_document_have_keys_of_their_own() -> None:
 
     requests = planned(SOURCE, (chunks_of(SOURCE)[0], twin)).requests
 
-    assert requests[0].chunk_key != requests[1].chunk_key
+    assert requests[0].passages[0].chunk_key != requests[1].passages[0].chunk_key
     assert requests[0].reply_key == requests[1].reply_key
 
 
@@ -162,9 +162,7 @@ def test_a_parameter_inside_the_provider_is_in_the_key() -> None:
         def render(self, *arguments: Any) -> Any:
             return {**super().render(*arguments), "temperature": 0.7}
 
-    changed = planned(SOURCE, provider=Warmer([]))
-
-    assert changed.requests[0].chunk_key != _keys()[0]
+    assert _keys(provider=Warmer([])) != _keys()
 
 
 def test_marks_inside_messages_are_in_no_chunk_key() -> None:
@@ -175,7 +173,7 @@ def test_marks_inside_messages_are_in_no_chunk_key() -> None:
             body = dict(super().render(*arguments))
             return {**body, "document": [{"text": body["document"], "cache": True}]}
 
-    assert planned(SOURCE, provider=Marked([])).requests[0].chunk_key == _keys()[0]
+    assert _keys(provider=Marked([])) == _keys()
 
 
 def test_an_estimate_is_a_price_before_anything_is_sent() -> None:
@@ -184,7 +182,7 @@ def test_an_estimate_is_a_price_before_anything_is_sent() -> None:
         [planned(SOURCE)],
         settings=settings(requests_per_minute=6),
         facts=facts(PRICES),
-        cached=lambda request: request.index == 0,
+        known=lambda passage: passage.index == 0,
     )
 
     assert (result.chunks, result.cached, result.requests) == (3, 1, 2)
@@ -200,7 +198,7 @@ def test_equal_requests_are_priced_once() -> None:
     copies = [planned(SOURCE), planned(document(*texts(3), doc_id="copy"))]
 
     result = estimate(
-        iter(copies), settings=settings(), facts=facts(), cached=lambda _: False
+        iter(copies), settings=settings(), facts=facts(), known=lambda _: False
     )
 
     assert (result.chunks, result.requests) == (6, 3)
@@ -215,7 +213,7 @@ def test_thinking_that_cannot_be_switched_off_is_in_the_high_figure() -> None:
             [planned(SOURCE)],
             settings=settings(),
             facts=facts(PRICES, thinking_reserve=reserve),
-            cached=lambda _: False,
+            known=lambda _: False,
         )
         for reserve in (0, 1000)
     )

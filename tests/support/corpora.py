@@ -45,6 +45,11 @@ Book the train. Keep the receipts:
 
 - of hotels
 - of meals
+
+## Abroad
+
+Ask the office in charge before a journey to another country, so that it can see to
+the insurance, the tickets and the allowance that is paid for every day away from home.
 """
 
 

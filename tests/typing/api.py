@@ -88,11 +88,16 @@ async def enriched(
         settings=settings,
         prompt=prompt,
         provider=provider,
+        facts=facts,
         counter=counter,
     )
     with Cache(folder) as cache:
         price = estimate(
-            [planned], settings=settings, facts=facts, cached=cache.holds
+            [planned],
+            settings=settings,
+            facts=facts,
+            known=cache.knows,
+            stored=cache.holds,
         ).usd_high
         async with Session(
             settings=settings,

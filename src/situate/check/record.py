@@ -6,7 +6,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, get_args
 
 from situate.check.findings import Finding, number_of
-from situate.enrichment.reasons import ChunkReason, GateReason, StopReason
+from situate.enrichment.reasons import ChunkReason, GateReason, SkipReason, StopReason
 from situate.model import DOCUMENT
 from situate.records import HASHES, disagreements, to_record
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _REASONS: Mapping[str, frozenset[str | None]] = {
     "off": frozenset({None}),
     "statement": frozenset({None}),
-    "skipped": frozenset(get_args(StopReason)),
+    "skipped": frozenset(get_args(StopReason) + get_args(SkipReason)),
     "fallback": frozenset(get_args(GateReason) + get_args(ChunkReason)),
 }
 

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from decimal import Decimal
 
+    from situate.enrichment.estimate import Option
     from situate.pipeline.run import Result
     from situate.pipeline.watching import Forecast
+    from situate.usage import Usage
 
 _REPLAY = "replay"
 
@@ -28,18 +30,62 @@ def forecast_lines(forecast: Forecast) -> list[str]:
     if estimate is None:
         return [*lines, "requests   none: enrichment is off"]
     replayed = forecast.provider == _REPLAY
+    skipped = f", {estimate.skipped:,} more need none" if estimate.skipped else ""
     return [
         *lines,
         f"requests   {estimate.requests:,} for {many(estimate.chunks, 'chunk')}"
         + ("" if replayed else f", {estimate.cached:,} answered already")
+        + skipped
         + f"; at most {estimate.follow_ups:,} more to repair answers"
         + _at_most(estimate.usd_follow_ups),
-        f"tokens     {estimate.input_tokens:,} input, "
+        f"tokens     {estimate.input_tokens:,} input{_by_class(estimate.usage)}, "
         f"{estimate.output_tokens:,} output",
         f"cost       {_cost(forecast)}",
         f"time       {_duration(estimate.hours)}",
         *([f"but        {forecast.objection}"] if forecast.objection else []),
+        *_option_lines(forecast.options),
     ]
+
+
+def _option_lines(options: Sequence[Option]) -> list[str]:
+    """Put the ways of asking side by side, nothing of it answered yet."""
+    if not options:
+        return []
+    head = ("", "requests", "input", "cached", "output", "low", "high", "hours")
+    rows = [head]
+    for option in options:
+        estimate, mark = option.estimate, " *" if option.chosen else ""
+        cached = estimate.usage.cache_write + estimate.usage.cache_read
+        rows.append(
+            (
+                f"{option.view} {option.mode}{mark}",
+                f"{estimate.requests:,}",
+                f"{estimate.usage.uncached_input:,}",
+                f"{cached:,}",
+                f"{estimate.usage.output:,}",
+                "" if estimate.usd_low is None else dollars(estimate.usd_low),
+                "" if estimate.usd_high is None else dollars(estimate.usd_high),
+                f"{estimate.hours:.2f}",
+            )
+        )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        "  ".join(
+            [row[0].ljust(widths[0])]
+            + [cell.rjust(n) for cell, n in zip(row[1:], widths[1:], strict=True)]
+        ).rstrip()
+        for row in rows
+    ]
+    return ["for all of it, * is how it would be asked:", *lines]
+
+
+def _by_class(usage: Usage) -> str:
+    if not usage.cache_write and not usage.cache_read:
+        return ""
+    return (
+        f" ({usage.uncached_input:,} plain, {usage.cache_write:,} written to and "
+        f"{usage.cache_read:,} read from the vendor's cache)"
+    )
 
 
 def result_lines(result: Result) -> list[str]:

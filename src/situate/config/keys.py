@@ -179,8 +179,18 @@ class EnrichmentConfig:
     """Where a server of the provider's protocol listens; the vendor's if unset."""
     prompt: Annotated[str | None, _line()] = None
     """Name and number of a prompt, like `findable-v1`; needed when enabled."""
-    view: Literal["full"] = "full"
-    """What the model sees; `full`: the whole document and one chunk."""
+    accept_models: Annotated[
+        tuple[Annotated[str, _line()], ...], Field(description="a list of models")
+    ] = ()
+    """Models whose earlier answers are kept, beside those of `model`."""
+    view: Literal["auto", "marked", "full", "window"] = "auto"
+    """What the model sees: the document once with all chunks marked in it, the
+    document and one chunk, or one chunk and what is around it."""
+    mode: Literal["live", "batch"] = "live"
+    """`batch` asks through the vendor's batch system, at half the price."""
+    reuse: Literal["section", "request"] = "section"
+    """`section` keeps answers while the chunk's section is the same, `request` only
+    while the whole request is."""
     statement_max_tokens: Annotated[int, _whole(8, 1_000)] = 60
     """Most tokens of a statement."""
     concurrency: Annotated[int, _whole(1, 1_000)] = 32
@@ -191,6 +201,12 @@ class EnrichmentConfig:
         BeforeValidator(_number),
     ] = None
     """Most dollars a run may spend; needed where the model has a price."""
+    max_usd_month: Annotated[
+        Decimal | None,
+        Field(ge=0, le=1_000_000, description="dollars from 0 to 1,000,000"),
+        BeforeValidator(_number),
+    ] = None
+    """Most dollars of a calendar month (UTC), all runs on one cache together."""
     max_total_tokens: Annotated[int | None, _whole(0, 10**12)] = None
     """Most tokens a run may use, input and output together; no limit if unset."""
     max_attempts: Annotated[int, _whole(1, 100)] = 6

@@ -9,18 +9,14 @@ serves one corpus; `ScriptedProvider` stands for a model in tests.
 
 from situate.enrichment.budget import check_limits
 from situate.enrichment.cache import Cache
+from situate.enrichment.estimate import Estimate, estimate
 from situate.enrichment.exchange import Parameters, Provider, Rendered, Reply
 from situate.enrichment.ledger import Ledger
 from situate.enrichment.live import Session, Summary
-from situate.enrichment.plan import (
-    DocumentPlan,
-    Estimate,
-    PlannedRequest,
-    estimate,
-    plan,
-)
+from situate.enrichment.plan import DocumentPlan, plan
 from situate.enrichment.providers import open_provider
 from situate.enrichment.providers.scripted import ScriptedProvider
+from situate.enrichment.questions import Passage, PlannedRequest
 from situate.enrichment.settings import Settings
 from situate.prompts import Prompt, load_prompt
 from situate.usage import Usage
@@ -31,6 +27,7 @@ __all__ = [
     "Estimate",
     "Ledger",
     "Parameters",
+    "Passage",
     "PlannedRequest",
     "Prompt",
     "Provider",

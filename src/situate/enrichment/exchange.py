@@ -30,7 +30,7 @@ class Rendered:
     document: str
     """The document, byte-equal for all its chunks."""
     chunk: str
-    """The chunk and the task."""
+    """The chunk and the task, or the task alone where chunks are marked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +39,10 @@ class Parameters:
 
     model: str
     max_output_tokens: int
+    keys: tuple[str, ...] = ()
+    """Of the JSON object of texts that is asked for; empty for plain text."""
+    cached: bool = False
+    """Whether the vendor is to keep what stands up to the end of the document."""
     dropped: frozenset[str] = frozenset()
     """Top-level keys the endpoint refused before; they are left out."""
 
@@ -54,6 +58,17 @@ class Reply:
     """None when it does not say, or says what is no count."""
     model: str
     """The model that answered, as the provider names it."""
+
+
+def answer_schema(keys: tuple[str, ...]) -> dict[str, JsonValue]:
+    """Give the JSON schema of an object that holds a text under every key."""
+    properties: dict[str, JsonValue] = {key: {"type": "string"} for key in keys}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(keys),
+        "additionalProperties": False,
+    }
 
 
 class Provider(Protocol):

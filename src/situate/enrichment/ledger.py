@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
+    from situate.enrichment.settings import View
     from situate.usage import Usage
 
 Source = Literal["wire", "cache", "replay"]
 """`wire` was sent, `replay` came from a cassette, `cache` from an earlier or an
 equal request."""
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,8 @@ class Entry:
     request: str
     """The key its raw reply is stored under."""
     chunk_ids: tuple[str, ...]
+    view: View | None
+    """None for what was at hand."""
     provider: str
     endpoint: str
     model_asked: str
@@ -45,6 +48,8 @@ class Entry:
     """Times it was put on the wire; 0 for what was at hand."""
     outcome: str
     """`answered`, `refusal`, `truncated`, `empty` or why there was no reply."""
+    seconds: float | None
+    """Spent waiting for the provider, over all attempts; None for what was at hand."""
     usage: Usage | None
     cost_usd: Decimal | None
     """None when the price is unknown; 0 for what was at hand."""
@@ -85,12 +90,14 @@ class Ledger:
             "time": self._now().isoformat(timespec="milliseconds"),
             "request": entry.request,
             "chunk_ids": entry.chunk_ids,
+            "view": entry.view,
             "provider": entry.provider,
             "endpoint": entry.endpoint,
             "model_asked": entry.model_asked,
             "model_answered": entry.model_answered,
             "attempts": entry.attempts,
             "outcome": entry.outcome,
+            "seconds": None if entry.seconds is None else round(entry.seconds, 3),
             "usage": usage
             and {
                 "uncached_input": usage.uncached_input,

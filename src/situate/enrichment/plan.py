@@ -1,109 +1,49 @@
 """What would be asked, decided once for dry run, live run and batch.
 
 Pure: the same document, chunks and settings give the same requests byte for
-byte. Nothing is tokenized that the chunker has counted before, and nothing as
-long as the document is hashed per chunk unless its request is really needed.
+byte. Nothing is tokenized that the chunker has counted before.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-import math
-from collections import Counter
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from situate import pricing
-from situate.enrichment.exchange import Parameters, Rendered
-from situate.model import digest, leaf_ids, walk
-from situate.usage import Usage
+from situate.enrichment import questions, views
+from situate.enrichment.keys import ChunkKeys, SectionKeys, identity_of
+from situate.enrichment.questions import Brief, Overhead, Passage
+from situate.enrichment.worth import unasked
+from situate.model import leaf_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from situate.enrichment.exchange import Body, Provider
-    from situate.enrichment.settings import Settings
-    from situate.model import Chunk, Document, JsonValue
+    from situate.enrichment.exchange import Provider
+    from situate.enrichment.questions import PlannedRequest
+    from situate.enrichment.reasons import SkipReason
+    from situate.enrichment.settings import Settings, View
+    from situate.model import Chunk, Document
     from situate.pricing import ModelFacts
     from situate.prompts import Prompt
     from situate.tokens import TokenCounter
 
-FOLLOW_UPS = 2
-"""Requests a chunk may need beside its planned one: a re-ask and a repair."""
-
-REPAIR_TOKENS = 1_000
-"""Most that a repair adds to a request: the answer it is about, and why."""
-
-INPUT_MARGIN = Decimal("1.3")
-"""How far a vendor's own count may lie above ours. Vendors other than OpenAI
-publish no tokenizer; a run raises the margin when a reply shows more."""
-
-SECONDS_PER_REQUEST = 1.5
-"""For estimates of time: hosted models answer one sentence in 0.5 to 3 s."""
-
-_SCHEMA = 1
-"""Part of every chunk key; raise it when the meaning of a key's parts changes."""
-
-_FRAMING_TOKENS = 12
-"""Role marks and separators a chat format adds around three parts."""
-
-_SENTENCE_TOKENS = 40
-"""A sentence of 35 words at most, as both shipped prompts ask for it."""
-
-
-def canonical(value: JsonValue | Body) -> str:
-    """Write JSON in the one form that hashes alike everywhere."""
-    return json.dumps(
-        value, ensure_ascii=True, sort_keys=True, separators=(",", ":"), default=dict
-    )
-
-
-def reply_key(body: Body, *, provider: str, endpoint: str) -> str:
-    """Give the key a raw reply is stored under."""
-    text = canonical([dict(body), provider, endpoint])
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedRequest:
-    """One chunk and the request that asks for its statement."""
-
-    index: int
-    """Which of the chunks handed to `plan`."""
-    chunk_id: str
-    chunk_key: str
-    """What the answer depends on, however it is asked for."""
-    rendered: Rendered
-    parameters: Parameters
-    provider: Provider = field(compare=False, repr=False)
-    input_tokens: int
-    """Estimated; a few percent off the provider's own count."""
-    output_tokens: int
-    """Estimated for one sentence; `parameters` bounds it."""
-
-    @property
-    def body(self) -> Body:
-        """The body to send, rendered anew: it may hold the whole document."""
-        return self.provider.render(self.rendered, self.parameters)
-
-    @property
-    def reply_key(self) -> str:
-        """The key its raw reply is stored under; hashes the whole body."""
-        return reply_key(
-            self.body, provider=self.provider.name, endpoint=self.provider.endpoint
-        )
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentPlan:
-    """The requests of one document; they share `system` and `document` parts."""
+    """The requests of one document."""
 
     doc_id: str
-    document_text: str
-    """What stands in the document part of every request."""
+    view: View
     requests: tuple[PlannedRequest, ...]
+    skipped: Mapping[int, SkipReason]
+    """Chunks that are not asked about, by their index (E13)."""
+    document_text: str = field(repr=False)
+    """The document as a model may see it."""
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        """All chunks that are asked about, in their order."""
+        return tuple(each for request in self.requests for each in request.passages)
 
     @property
     def input_tokens(self) -> int:
@@ -116,30 +56,6 @@ class DocumentPlan:
         return sum(request.output_tokens for request in self.requests)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
-    """What a run would send, cost and take, before anything is sent."""
-
-    chunks: int
-    """Leaves that want a statement."""
-    cached: int
-    """Chunks whose answer is at hand already, or asked for by an equal request."""
-    requests: int
-    """Requests to send when nothing fails and nothing has to be repaired."""
-    follow_ups: int
-    """The allowance: re-asks and repairs are never more than this."""
-    input_tokens: int
-    output_tokens: int
-    usd_low: Decimal | None
-    """Every answer is one short sentence; None when no price is known."""
-    usd_high: Decimal | None
-    """The provider counts more tokens and every answer runs to its limit."""
-    usd_follow_ups: Decimal | None
-    """What the allowance would cost at most, if every chunk needed all of it."""
-    hours: float
-    """Under the configured limits; at least the rates' and the workers' share."""
-
-
 def plan(  # noqa: PLR0913 - each is one thing a request is made of
     chunks: Sequence[Chunk],
     document: Document,
@@ -147,172 +63,116 @@ def plan(  # noqa: PLR0913 - each is one thing a request is made of
     settings: Settings,
     prompt: Prompt,
     provider: Provider,
+    facts: ModelFacts,
     counter: TokenCounter,
 ) -> DocumentPlan:
     """Give the requests for the leaves among `chunks`, in their order.
 
-    Containers and single blocks are not asked about.
+    Containers and single blocks are not asked about, nor what no sentence helps.
     """
-    text = document_text(document)
-    # The chunks know the title of a document that names none: its only heading.
-    title = next((chunk.metadata.title or "" for chunk in chunks), "")
-    doc_type = document.metadata.doc_type or ""
-    shown = prompt.render_document(text, title=title, doc_type=doc_type)
-    parameters = parameters_for(settings)
-    leaves = leaf_ids(chunks)
-    wanted = [
-        (index, chunk) for index, chunk in enumerate(chunks) if chunk.chunk_id in leaves
-    ]
+    ids = leaf_ids(chunks)
+    places = [index for index, chunk in enumerate(chunks) if chunk.chunk_id in ids]
+    leaves = tuple(chunks[index] for index in places)
+    text = views.whole(document)
     # Leaves tile the document, so their counts are the document's.
-    shared_tokens = (
-        _FRAMING_TOKENS
-        + counter.count(prompt.system + prompt.document + prompt.chunk)
-        + counter.count(title + doc_type)
-        + sum(chunk.token_count for _, chunk in wanted)
+    tokens = sum(leaf.token_count for leaf in leaves)
+    view = views.view_of(settings, prompt, facts, tokens)
+    # The chunks know the title of a document that names none.
+    title = next((leaf.metadata.title or "" for leaf in leaves), "")
+    doc_type = document.metadata.doc_type or ""
+    outline = "" if view == "full" else views.outline_of(document, counter)
+    brief = Brief(
+        document=document,
+        leaves=leaves,
+        settings=settings,
+        prompt=prompt,
+        provider=provider,
+        facts=facts,
+        counter=counter,
+        title=title,
+        doc_type=doc_type,
+        outline=outline,
+        overhead=Overhead.of(prompt, title + doc_type, outline, counter),
     )
-    shared_key = digest(
-        canonical(
-            {
-                "schema": _SCHEMA,
-                "prompt": prompt.hash,
-                "provider": provider.name,
-                "endpoint": provider.endpoint,
-                "model": settings.model,
-                "parameters": _beside_the_prompt(provider, parameters),
-                "window": digest(text),
-                "title": title,
-                "doc_type": doc_type,
-            }
-        )
-    )
-    seen: Counter[tuple[str, str]] = Counter()
-    requests = []
-    for index, chunk in wanted:
-        identity = (chunk.breadcrumb_line, chunk.text)
-        shown_chunk = prompt.render_chunk(chunk.text, breadcrumb=chunk.breadcrumb_line)
-        requests.append(
-            PlannedRequest(
-                index=index,
-                chunk_id=chunk.chunk_id,
-                chunk_key=_chunk_key(shared_key, *identity, occurrence=seen[identity]),
-                rendered=Rendered(
-                    system=prompt.system, document=shown, chunk=shown_chunk
-                ),
-                parameters=parameters,
-                provider=provider,
-                input_tokens=shared_tokens
-                + counter.count(chunk.breadcrumb_line)
-                + chunk.token_count,
-                output_tokens=min(_SENTENCE_TOKENS, settings.statement_max_tokens),
-            )
-        )
-        seen[identity] += 1
+    skipped = unasked(leaves)
+    requests = _Requests(brief, places, skipped.keys(), text)
     return DocumentPlan(
-        doc_id=document.doc_id, document_text=text, requests=tuple(requests)
+        doc_id=document.doc_id,
+        view=view,
+        requests=tuple(requests.of(view)),
+        skipped={places[leaf]: reason for leaf, reason in skipped.items()},
+        document_text=text,
     )
 
 
-def parameters_for(settings: Settings, *, room: int = 2) -> Parameters:
-    """Give what is sent beside the prompt; `room` times the cap of a statement.
+class _Requests:
+    """Writes the requests of one document down."""
 
-    The room is for a model's own tokenizer and for a preamble that is cut off
-    later; an answer that needs more is no single sentence.
-    """
-    return Parameters(
-        model=settings.model, max_output_tokens=room * settings.statement_max_tokens
-    )
+    def __init__(
+        self,
+        brief: Brief,
+        places: Sequence[int],
+        skipped: Iterable[int],
+        text: str,
+    ) -> None:
+        self._brief = brief
+        self._places = places
+        self._skipped = frozenset(skipped)
+        self._text = text
+        self._section_keys = SectionKeys(brief)
 
+    def of(self, view: View) -> list[PlannedRequest]:
+        """Give them in reading order."""
+        brief = self._brief
+        if view == "marked":
+            ranges = views.windows(brief.leaves, brief.facts)
+            return [found for each in ranges if (found := self._marked(each))]
+        return self._single(view)
 
-def document_text(document: Document) -> str:
-    """Give the document as the model sees it: its blocks in reading order."""
-    return "\n\n".join(
-        block.text
-        for section, _ in walk(document.root)
-        for block in section.blocks
-        if block.text.strip()
-    )
+    def _marked(self, window: range) -> PlannedRequest | None:
+        text = self._text
+        if len(window) < len(self._brief.leaves):
+            text = views.stretch(self._brief.leaves, window, self._brief.outline)
+        keys = ChunkKeys(self._brief, text)
+        passages = tuple(
+            self._passage(leaf, keys, number)
+            for number, leaf in enumerate(window, 1)
+            if leaf not in self._skipped
+        )
+        return (
+            questions.marked(self._brief, window, passages, text) if passages else None
+        )
 
+    def _single(self, view: View) -> list[PlannedRequest]:
+        brief, found = self._brief, []
+        asked = [n for n in range(len(brief.leaves)) if n not in self._skipped]
+        keys = ChunkKeys(brief, self._text)
+        for leaf in asked:
+            if view == "window":
+                around = views.around(brief.leaves, leaf, brief.outline)
+                keys = ChunkKeys(brief, around)
+                found.append(questions.around(brief, self._passage(leaf, keys, None)))
+            else:
+                found.append(
+                    questions.full(
+                        brief,
+                        self._passage(leaf, keys, None),
+                        self._text,
+                        shared=len(asked) > 1,
+                    )
+                )
+        return found
 
-def estimate(
-    plans: Iterable[DocumentPlan],
-    *,
-    settings: Settings,
-    facts: ModelFacts,
-    cached: Callable[[PlannedRequest], bool],
-) -> Estimate:
-    """Price plans without sending anything; `cached` says what costs nothing.
-
-    Equal requests are sent once and counted once. Plans may come from a
-    generator: none is kept.
-    """
-    chunks = 0
-    asked: set[str] = set()
-    input_tokens = output_tokens = 0
-    low = high = follow_ups = Decimal(0)
-    for request in (each for document in plans for each in document.requests):
-        chunks += 1
-        if cached(request) or request.reply_key in asked:
-            continue
-        asked.add(request.reply_key)
-        input_tokens += request.input_tokens
-        output_tokens += request.output_tokens
-        if facts.prices is not None:
-            usage = Usage(
-                uncached_input=request.input_tokens, output=request.output_tokens
-            )
-            low += pricing.cost(usage, facts.prices)
-            most_in, most_out = bounds(request, facts=facts)
-            high += pricing.estimate(most_in, most_out, facts.prices)
-            follow_ups += FOLLOW_UPS * pricing.estimate(
-                most_in + REPAIR_TOKENS, 2 * most_out, facts.prices
-            )
-    return Estimate(
-        chunks=chunks,
-        cached=chunks - len(asked),
-        requests=len(asked),
-        follow_ups=FOLLOW_UPS * len(asked),
-        input_tokens=input_tokens,
-        output_tokens=output_tokens,
-        usd_low=None if facts.prices is None else low,
-        usd_high=None if facts.prices is None else high,
-        usd_follow_ups=None if facts.prices is None else follow_ups,
-        hours=_hours(len(asked), input_tokens + output_tokens, settings),
-    )
-
-
-def bounds(
-    request: PlannedRequest, *, facts: ModelFacts, margin: Decimal = INPUT_MARGIN
-) -> tuple[int, int]:
-    """Give the most input and output tokens a request may be billed for."""
-    return (
-        math.ceil(request.input_tokens * margin),
-        request.parameters.max_output_tokens + facts.thinking_reserve,
-    )
-
-
-def _beside_the_prompt(provider: Provider, parameters: Parameters) -> JsonValue:
-    """Give the part of a body that does not depend on what is shown.
-
-    Two bodies are compared instead of one being taken apart, so that no
-    knowledge of a provider's format is needed here, and marks a provider sets
-    inside messages are left out.
-    """
-    one, other = (
-        provider.render(Rendered(system=x, document=x, chunk=x), parameters)
-        for x in ("a", "b")
-    )
-    return {key: value for key, value in one.items() if other.get(key) == value}
-
-
-def _chunk_key(shared: str, breadcrumb: str, text: str, *, occurrence: int) -> str:
-    parts: JsonValue = [shared, breadcrumb, text, occurrence]
-    return hashlib.sha256(canonical(parts).encode("ascii")).hexdigest()
-
-
-def _hours(requests: int, tokens: int, settings: Settings) -> float:
-    minutes = [requests * SECONDS_PER_REQUEST / settings.concurrency / 60]
-    if settings.requests_per_minute is not None:
-        minutes.append(requests / settings.requests_per_minute)
-    if settings.tokens_per_minute is not None:
-        minutes.append(tokens / settings.tokens_per_minute)
-    return max(minutes) / 60
+    def _passage(self, leaf: int, keys: ChunkKeys, number: int | None) -> Passage:
+        brief, chunk = self._brief, self._brief.leaves[leaf]
+        identity = identity_of(chunk)
+        is_kept = brief.settings.reuse == "section"
+        return Passage(
+            index=self._places[leaf],
+            leaf=leaf,
+            chunk_id=chunk.chunk_id,
+            chunk_key=keys.of(identity),
+            identity=identity,
+            section_keys=self._section_keys.of(chunk, identity) if is_kept else (),
+            number=number,
+        )

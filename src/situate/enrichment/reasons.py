@@ -34,6 +34,10 @@ ChunkReason = Literal[
 
 FallbackReason: TypeAlias = GateReason | ChunkReason
 
+SkipReason = Literal["one_chunk", "no_prose", "pending"]
+"""A chunk is not asked about: it needs no statement, or the batch it was handed to
+has not ended."""
+
 StopReason = Literal[
     "budget",
     "quota",
@@ -66,7 +70,12 @@ REASONS: dict[str, str] = {
     "not_recorded": "the cassette holds no reply to this request",
     "rate_limited": "the provider said to slow down on every attempt",
     "unavailable": "the provider failed on every attempt",
-    "budget": "the next request would have crossed max_usd or max_total_tokens",
+    "one_chunk": "the document is this chunk; its headings say where it stands",
+    "no_prose": "headings, links, directives or data alone; no sentence helps",
+    "pending": "the batch that asks for it has not ended; `batch collect` fetches it",
+    "budget": (
+        "the next request would have crossed max_usd, max_usd_month or max_total_tokens"
+    ),
     "quota": "the account has nothing left to spend",
     "authentication": "the provider stopped accepting the key",
     "model_unknown": "the provider stopped serving the model",

@@ -6,7 +6,7 @@ The config module validates what a person wrote; nothing past it sees pydantic.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -15,8 +15,20 @@ if TYPE_CHECKING:
 REPLAY = "replay"
 """The provider that answers from recorded replies."""
 
-View = Literal["full"]
-"""What a model is shown beside the chunk: `full` is the whole document."""
+View = Literal["marked", "full", "window"]
+"""What a model is shown. `marked`: a document, or a window of a long one, once,
+with many chunks marked in it. `full`: the whole document and one chunk.
+`window`: the headings, the neighbours and one chunk."""
+
+ViewChoice: TypeAlias = Literal[View, "auto"]
+"""`auto` picks by the length of the document and by what the model can do."""
+
+Mode = Literal["live", "batch"]
+"""`batch` hands requests to the vendor's batch system, at half the price."""
+
+Reuse = Literal["section", "request"]
+"""When an answer of before serves: while the section of its chunk is the same, or
+for the same request alone (E4)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,11 +43,17 @@ class Settings:
     endpoint: str | None = None
     """Who answers, as it stands in cache keys; None takes `base_url`."""
     base_url: str | None = None
-    view: View = "full"
+    accept_models: tuple[str, ...] = ()
+    """Models whose answers of before serve as well as those of `model`."""
+    view: ViewChoice = "auto"
+    mode: Mode = "live"
+    reuse: Reuse = "section"
     statement_max_tokens: int = 60
     concurrency: int = 32
     """Most requests in flight at once."""
     max_usd: Decimal | None = None
+    max_usd_month: Decimal | None = None
+    """Most dollars of a calendar month (UTC), all runs on one cache together."""
     max_total_tokens: int | None = None
     """Input and output of a run together."""
     max_attempts: int = 6

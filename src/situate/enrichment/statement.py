@@ -37,7 +37,7 @@ def clean(answer: str) -> str:
     Gives one line; an answer that is nothing but these gives the empty string.
     Of an answer that `is_overlong` only the beginning is looked at.
     """
-    text = _said(answer)[:_LONGEST_ANSWER]
+    text = said(answer)[:_LONGEST_ANSWER]
     # Taking off one wrapping may lay bare another.
     for _ in range(_MOST_WRAPPINGS):
         cleaned = _clean_once(text)
@@ -49,7 +49,7 @@ def clean(answer: str) -> str:
 
 def is_overlong(answer: str) -> bool:
     """Say whether an answer is many times longer than any sentence."""
-    return len(_said(answer)) > _LONGEST_ANSWER
+    return len(said(answer)) > _LONGEST_ANSWER
 
 
 def first_sentence(text: str, language: str | None) -> Sentence:
@@ -86,7 +86,8 @@ _LONGEST_ABBREVIATION = 16
 """Characters, with the mark before it and the spaces after it."""
 
 
-def _said(answer: str) -> str:
+def said(answer: str) -> str:
+    """Leave out what no reader sees and what a model only thought."""
     return _without_thinking(_visible(answer)).strip()
 
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from situate.enrichment.accounts import Accounts, Bill
 from situate.enrichment.budget import Budget
 from situate.enrichment.flights import Flights
+from situate.enrichment.keys import reply_key
 from situate.enrichment.ledger import Entry
-from situate.enrichment.plan import reply_key
 from situate.enrichment.statement import clean
 from situate.enrichment.throttle import Throttle, spread_seconds
 from situate.errors import (
@@ -37,13 +37,15 @@ from situate.errors import (
 from situate.usage import Usage
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from tenacity import RetryCallState
 
-    from situate.enrichment.cache import Cache
+    from situate.enrichment.cache import Cache, Located
     from situate.enrichment.exchange import Body, Parameters, Provider, Rendered, Reply
     from situate.enrichment.ledger import Ledger, Source
     from situate.enrichment.reasons import StopReason
-    from situate.enrichment.settings import Settings
+    from situate.enrichment.settings import Settings, View
     from situate.enrichment.throttle import Timing, Turn
     from situate.pricing import ModelFacts
 
@@ -95,7 +97,8 @@ class Question:
 
     rendered: Rendered
     parameters: Parameters
-    chunk_id: str
+    chunk_ids: tuple[str, ...]
+    view: View
     input_tokens: int
     """Estimated."""
 
@@ -154,7 +157,9 @@ class Wire:
         self._timing = timing
         self._source: Source = "replay" if settings.replayed else "wire"
         self.has_price = settings.replayed or facts.prices is not None
-        self._budget = Budget(settings, facts)
+        self._budget = Budget(
+            settings, facts, month=None if settings.replayed else cache.months()
+        )
         self._throttle = Throttle(
             concurrency=settings.concurrency,
             requests_per_minute=settings.requests_per_minute,
@@ -216,21 +221,23 @@ class Wire:
         except CacheBroken as error:
             raise self._stop(error) from error
 
-    def answers(self, chunk_key: str) -> tuple[str, ...]:
-        """Give the keys of what was answered about a chunk before.
+    def answers(self, key: str) -> tuple[Located, ...]:
+        """Give where it stands what was answered under a key before.
 
         Raises:
             Stopped: the cache cannot be read.
         """
         try:
-            return self._cache.answers(chunk_key)
+            return self._cache.answers(key)
         except CacheBroken as error:
             raise self._stop(error) from error
 
-    def remember(self, chunk_key: str, keys: tuple[str, ...]) -> None:
-        """Note which answers belong to a chunk; stops when that fails."""
+    def remember(self, entries: Mapping[str, Sequence[Located]]) -> None:
+        """Note where answers stand, all or none; stops when that fails."""
         try:
-            self._cache.store_answers(chunk_key, keys)
+            with self._cache.at_once():
+                for key, answers in entries.items():
+                    self._cache.store_answers(key, answers)
         except CacheBroken as error:
             self._stop(error)
 
@@ -298,13 +305,17 @@ class Wire:
                 input_tokens=question.input_tokens,
                 output_tokens=question.parameters.max_output_tokens,
             )
-        except BudgetExceeded as error:
+        except (BudgetExceeded, CacheBroken) as error:
             raise self._stop(error) from error
         billed: Usage | None = Usage()
         try:
             self._raise_when_stopped()
             self.accounts.attempt(bill)
-            raw = await self._provider.send(sending.body)
+            began = self._timing.clock()
+            try:
+                raw = await self._provider.send(sending.body)
+            finally:
+                bill.seconds += self._timing.clock() - began
             reply = self._provider.parse(raw)
             billed = self.accounts.believed(reply.usage, reservation)
         except Unanswered as error:
@@ -388,18 +399,22 @@ class Wire:
         if self.stop_reason is not None:
             raise Stopped(self.stop_reason)
 
-    def note_at_hand(self, answer: Answer, chunk_id: str) -> None:
-        """Write to the ledger that an answer did not have to be asked for."""
+    def note_at_hand(
+        self, key: str, reply: Reply | None, chunk_ids: tuple[str, ...]
+    ) -> None:
+        """Write to the ledger that answers did not have to be asked for."""
         self._write(
             Entry(
-                request=answer.key,
-                chunk_ids=(chunk_id,),
+                request=key,
+                chunk_ids=chunk_ids,
+                view=None,
                 provider=self._provider.name,
                 endpoint=self._provider.endpoint,
                 model_asked=self._settings.model,
-                model_answered=answer.reply.model,
+                model_answered=None if reply is None else reply.model,
                 attempts=0,
-                outcome=_outcome(answer.reply),
+                outcome="missing" if reply is None else _outcome(reply),
+                seconds=None,
                 usage=None,
                 cost_usd=Decimal(0) if self.has_price else None,
                 source="cache",
@@ -413,13 +428,15 @@ class Wire:
         self._write(
             Entry(
                 request=sending.key,
-                chunk_ids=(sending.question.chunk_id,),
+                chunk_ids=sending.question.chunk_ids,
+                view=sending.question.view,
                 provider=self._provider.name,
                 endpoint=self._provider.endpoint,
                 model_asked=self._settings.model,
                 model_answered=answered,
                 attempts=bill.attempts,
                 outcome=_outcome(result),
+                seconds=bill.seconds,
                 usage=bill.usage,
                 cost_usd=bill.cost_usd if self.has_price else None,
                 source=self._source,

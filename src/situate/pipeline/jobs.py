@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from situate import corpus
 from situate.enrichment.budget import check_limits
-from situate.enrichment.cache import Cache
-from situate.enrichment.plan import estimate, plan
+from situate.enrichment.cache import Cache, refuse_network
+from situate.enrichment.estimate import Tally, compared
+from situate.enrichment.plan import plan
 from situate.enrichment.providers import open_provider
 from situate.enrichment.settings import Settings
 from situate.errors import ConfigError
@@ -26,8 +28,11 @@ if TYPE_CHECKING:
 
     from situate.config import Config, EnrichmentConfig
     from situate.corpus import Source
+    from situate.enrichment.estimate import Estimate, Option
     from situate.enrichment.exchange import Provider
-    from situate.enrichment.plan import DocumentPlan, Estimate, PlannedRequest
+    from situate.enrichment.plan import DocumentPlan
+    from situate.enrichment.questions import Passage
+    from situate.enrichment.settings import View
     from situate.pipeline.watching import Watcher
     from situate.pricing import ModelFacts
     from situate.prompts import Prompt
@@ -73,12 +78,14 @@ class Asking:
         )
 
     def check(self) -> None:
-        """Find out, before any work, whether limits on spending can be kept.
+        """Find out, before any work, whether limits and answers can be kept.
 
         Raises:
-            ConfigError: they do not fit the model.
+            ConfigError: limits on spending do not fit the model, or the cache is on
+                a network file system.
         """
         check_limits(self.settings, self.facts)
+        refuse_network(self.cache_directory)
 
     def objection(self, estimate: Estimate) -> str | None:
         """Say what a run would stop at, None when nothing is in its way."""
@@ -91,14 +98,18 @@ class Asking:
             return None
         return f"run would stop at max_usd = {most}"
 
-    def plan(self, document: Prepared, preparer: Preparer) -> DocumentPlan:
-        """Give the requests of one document."""
+    def plan(
+        self, document: Prepared, preparer: Preparer, view: View | None = None
+    ) -> DocumentPlan:
+        """Give the requests of one document, in another view where one is named."""
+        settings = self.settings
         return plan(
             document.chunks,
             document.document,
-            settings=self.settings,
+            settings=settings if view is None else replace(settings, view=view),
             prompt=self.prompt,
             provider=self.provider,
+            facts=self.facts,
             counter=preparer.counter,
         )
 
@@ -137,22 +148,28 @@ class Job:
         """Name what nothing that is written may replace."""
         return (*self.inputs, *(source.path for source in sources))
 
-    def forecast(self, sources: Sequence[Source], watcher: Watcher) -> Forecast:
+    def forecast(
+        self, sources: Sequence[Source], watcher: Watcher, *, compare: bool = False
+    ) -> Forecast:
         """Read, cut and plan everything, and send nothing.
+
+        With `compare` every view and mode is planned, side by side.
 
         Raises:
             SituateError: two documents name one id.
         """
         seen = _Seen()
         documents = self._documents(sources, seen, watcher)
-        asking = self.asking
+        asking, found = self.asking, None
+        options: tuple[Option, ...] = ()
         if asking is None:
             for _ in documents:
                 pass
-            found = None
         else:
             with self._cache(asking, watcher) as cache:
-                found = self._estimate(asking, documents, cache)
+                found, options = self._estimate(
+                    asking, documents, cache, compare=compare
+                )
         return Forecast(
             corpus=self.config.corpus.name,
             documents=len(sources),
@@ -161,6 +178,7 @@ class Job:
             provider=asking.settings.provider if asking else None,
             model=asking.settings.model if asking else None,
             estimate=found,
+            options=options,
             objection=asking.objection(found) if asking and found else None,
         )
 
@@ -213,17 +231,39 @@ class Job:
             watcher.advance()
 
     def _estimate(
-        self, asking: Asking, documents: Iterator[Prepared], cache: Cache | None
-    ) -> Estimate:
-        def holds(request: PlannedRequest) -> bool:
-            return cache is not None and cache.holds(request)
+        self,
+        asking: Asking,
+        documents: Iterator[Prepared],
+        cache: Cache | None,
+        *,
+        compare: bool,
+    ) -> tuple[Estimate, tuple[Option, ...]]:
+        known = _unknown if cache is None else cache.knows
+        stored = None if cache is None else cache.holds
+        tally = Tally(settings=asking.settings, facts=asking.facts)
+        others: dict[View, Tally] = {}
+        chosen: Counter[View] = Counter()
+        for document in documents:
+            planned = asking.plan(document, self.preparer)
+            tally.add(planned, known, stored)
+            chosen[planned.view] += 1
+            for view in _views(asking) if compare else ():
+                other = others.setdefault(
+                    view, Tally(settings=asking.settings, facts=asking.facts)
+                )
+                other.add(asking.plan(document, self.preparer, view), _unknown)
+        most = max(chosen, key=lambda view: chosen[view], default=None)
+        return tally.estimate(), compared(others, most)
 
-        return estimate(
-            (asking.plan(document, self.preparer) for document in documents),
-            settings=asking.settings,
-            facts=asking.facts,
-            cached=holds,
-        )
+
+def _unknown(_: Passage) -> bool:
+    return False
+
+
+def _views(asking: Asking) -> tuple[View, ...]:
+    if asking.prompt.can_mark:
+        return ("marked", "full", "window")
+    return ("full", "window")
 
 
 def forecasts(configs: Sequence[Config], watcher: Watcher) -> tuple[Forecast, ...]:
@@ -233,7 +273,9 @@ def forecasts(configs: Sequence[Config], watcher: Watcher) -> tuple[Forecast, ..
         ConfigError: something in a config cannot be used.
         SituateError: a glob matches nothing, or two documents have one id.
     """
-    found = tuple(job.forecast(job.sources(), watcher) for job in ready(configs))
+    found = tuple(
+        job.forecast(job.sources(), watcher, compare=True) for job in ready(configs)
+    )
     for forecast in found:
         for reason in forecast.failed:
             watcher.note(f"failed: {reason}")
@@ -292,10 +334,14 @@ def _settings(asked: EnrichmentConfig) -> Settings:
         prompt=asked.prompt,
         endpoint=asked.endpoint,
         base_url=asked.base_url,
+        accept_models=asked.accept_models,
         view=asked.view,
+        mode=asked.mode,
+        reuse=asked.reuse,
         statement_max_tokens=asked.statement_max_tokens,
         concurrency=asked.concurrency,
         max_usd=asked.max_usd,
+        max_usd_month=asked.max_usd_month,
         max_total_tokens=asked.max_total_tokens,
         max_attempts=asked.max_attempts,
         timeout_seconds=asked.timeout_seconds,

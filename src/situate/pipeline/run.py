@@ -167,7 +167,11 @@ class _Run:
             chunks: Sequence[Chunk] = ()
             if isinstance(outcome, Prepared):
                 chunks = skipped(
-                    outcome.chunks, asking.settings, asking.prompt, "cache"
+                    outcome.chunks,
+                    asking.settings,
+                    asking.prompt,
+                    asking.facts,
+                    "cache",
                 )
             self._write(outcome, chunks)
         return replace(NOTHING_SPENT, stopped=f"cache: {why}")

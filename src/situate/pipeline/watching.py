@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from situate.enrichment.plan import Estimate
+    from situate.enrichment.estimate import Estimate, Option
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +25,8 @@ class Forecast:
     estimate: Estimate | None
     """None where enrichment is off. Under `replay`: what asking the model for
     everything would cost."""
+    options: tuple[Option, ...] = ()
+    """Every way of asking, side by side; empty where nobody wants to compare."""
     objection: str | None = None
     """What `run` would stop at: limits that do not fit the model or the estimate."""
 

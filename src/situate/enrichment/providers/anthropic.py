@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from situate.enrichment.exchange import Reply
+from situate.enrichment.exchange import Reply, answer_schema
 from situate.enrichment.providers.connection import Vendor, connect, on_the_wire
 from situate.enrichment.providers.failures import failure, unreached
 from situate.enrichment.providers.replies import (
@@ -104,6 +104,8 @@ class AnthropicProvider:
         if rendered.system:
             body["system"] = [{"type": "text", "text": rendered.system}]
         document: dict[str, JsonValue] = {"type": "text", "text": rendered.document}
+        if parameters.cached and facts.cache == "marked":
+            document["cache_control"] = {"type": "ephemeral"}
         chunk: dict[str, JsonValue] = {"type": "text", "text": rendered.chunk}
         # Empty text blocks are refused.
         content: list[JsonValue] = [
@@ -113,6 +115,12 @@ class AnthropicProvider:
         optional: dict[str, JsonValue] = dict(facts.fixed)
         if facts.temperature is not None:
             optional["temperature"] = facts.temperature
+        if parameters.keys and facts.structured_output == "output_config":
+            schema: JsonValue = dict(answer_schema(parameters.keys))
+            asked: JsonValue = {"type": "json_schema", "schema": schema}
+            fixed = optional.get("output_config")
+            known = fixed if isinstance(fixed, dict) else {}
+            optional["output_config"] = {**known, "format": asked}
         body.update(
             (key, value)
             for key, value in optional.items()

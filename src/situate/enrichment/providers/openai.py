@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from situate.enrichment.exchange import Reply
+from situate.enrichment.exchange import Reply, answer_schema
 from situate.enrichment.providers.connection import Vendor, connect, on_the_wire
 from situate.enrichment.providers.failures import failure, unreached
 from situate.enrichment.providers.replies import (
@@ -112,7 +112,15 @@ class OpenAIProvider:
         optional: dict[str, JsonValue] = dict(facts.fixed)
         if facts.temperature is not None:
             optional["temperature"] = facts.temperature
-        if facts.cache == "keyed" and rendered.document:
+        if parameters.keys and facts.structured_output == "response_format":
+            schema: JsonValue = dict(answer_schema(parameters.keys))
+            named: dict[str, JsonValue] = {
+                "name": "statements",
+                "strict": True,
+                "schema": schema,
+            }
+            optional["response_format"] = {"type": "json_schema", "json_schema": named}
+        if parameters.cached and facts.cache == "keyed":
             shared = f"{rendered.system}\n{rendered.document}"
             optional["prompt_cache_key"] = digest(shared)
         return {

@@ -11,7 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any, cast
 
 from situate.enrichment.exchange import Body, Parameters, Rendered, Reply, Stop
-from situate.enrichment.plan import canonical
+from situate.enrichment.keys import canonical
 from situate.errors import ConfigError, RecordError, RequestRejected, Unanswered
 from situate.files import opened
 from situate.model import digest

@@ -64,6 +64,8 @@ class ScriptedProvider:
             "document": rendered.document,
             "chunk": rendered.chunk,
         }
+        if parameters.keys:
+            body["keys"] = list(parameters.keys)
         return {k: value for k, value in body.items() if k not in parameters.dropped}
 
     def check(self) -> None:

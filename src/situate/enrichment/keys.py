@@ -1,0 +1,124 @@
+"""What answers are found by (E3, E4): hashes of all they depend on.
+
+Grouping, markers, paths, times and modes are in no key; ids in that of a section
+alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from situate.enrichment.exchange import Parameters, Rendered
+from situate.model import digest, walk
+
+if TYPE_CHECKING:
+    from situate.enrichment.exchange import Body, Provider
+    from situate.enrichment.questions import Brief
+    from situate.model import Chunk, JsonValue
+
+_SCHEMA = 2
+"""Part of every key; raise it when the meaning of a key's parts changes."""
+
+
+def canonical(value: JsonValue | Body) -> str:
+    """Write JSON in the one form that hashes alike everywhere."""
+    return json.dumps(
+        value, ensure_ascii=True, sort_keys=True, separators=(",", ":"), default=dict
+    )
+
+
+def reply_key(body: Body, *, provider: str, endpoint: str) -> str:
+    """Give the key a raw reply is stored under."""
+    text = canonical([dict(body), provider, endpoint])
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def identity_of(chunk: Chunk) -> str:
+    """Hash what of a chunk itself a model sees."""
+    return digest(canonical([chunk.breadcrumb_line, chunk.text]))
+
+
+class ChunkKeys:
+    """Gives the keys of chunks that are seen in one text (E3)."""
+
+    def __init__(self, brief: Brief, text: str) -> None:
+        self._shared = digest(
+            canonical([_asked_with(brief, brief.settings.model), digest(text)])
+        )
+        self._seen: Counter[str] = Counter()
+
+    def of(self, identity: str) -> str:
+        """Give the key of the next chunk with this breadcrumb and text."""
+        occurrence = self._seen[identity]
+        self._seen[identity] += 1
+        return _hashed([self._shared, identity, occurrence])
+
+
+class SectionKeys:
+    """Gives the keys of chunks while their sections stay the same (E4)."""
+
+    def __init__(self, brief: Brief) -> None:
+        settings, doc_id = brief.settings, brief.document.doc_id
+        self._shared = tuple(
+            digest(canonical([_asked_with(brief, model), doc_id, "section"]))
+            for model in (settings.model, *settings.accept_models)
+        )
+        self._own = {
+            section.section_id: digest("\0".join(each.text for each in section.blocks))
+            for section, _ in walk(brief.document.root)
+        }
+        self._seen: Counter[str] = Counter()
+
+    def of(self, chunk: Chunk, identity: str) -> tuple[str, ...]:
+        """Give the keys of the next such chunk, that of the model asked first."""
+        ids = chunk.section_ids or (chunk.section_id,)
+        own = digest(canonical([self._own.get(each, "") for each in ids]))
+        occurrence = self._seen[own + identity]
+        self._seen[own + identity] += 1
+        return tuple(
+            _hashed([shared, own, identity, occurrence]) for shared in self._shared
+        )
+
+
+def _asked_with(brief: Brief, model: str) -> JsonValue:
+    """Give what an answer depends on beside what is shown.
+
+    The parameters are those of a question about one chunk: how many are asked
+    about at once is in no key.
+    """
+    settings, provider = brief.settings, brief.provider
+    # The cap on a statement stands for the output limit, which grows with groups.
+    parameters = Parameters(
+        model=model, max_output_tokens=2 * settings.statement_max_tokens
+    )
+    return {
+        "schema": _SCHEMA,
+        "prompt": brief.prompt.hash,
+        "provider": provider.name,
+        "endpoint": provider.endpoint,
+        "model": model,
+        "parameters": _beside_the_prompt(provider, parameters),
+        "title": brief.title,
+        "doc_type": brief.doc_type,
+    }
+
+
+def _beside_the_prompt(provider: Provider, parameters: Parameters) -> JsonValue:
+    """Give the part of a body that does not depend on what is shown.
+
+    Two bodies are compared instead of one being taken apart, so that no
+    knowledge of a provider's format is needed here, and marks a provider sets
+    inside messages are left out.
+    """
+    one, other = (
+        provider.render(Rendered(system=x, document=x, chunk=x), parameters)
+        for x in ("a", "b")
+    )
+    return {key: value for key, value in one.items() if other.get(key) == value}
+
+
+def _hashed(parts: JsonValue) -> str:
+    return hashlib.sha256(canonical(parts).encode("ascii")).hexdigest()
