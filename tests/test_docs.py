@@ -60,6 +60,8 @@ def test_the_reference_tells_the_default(key: str) -> None:
         expected = str(default).lower()
     elif is_dataclass(default):
         expected = "`{}`"
+    elif isinstance(default, tuple):
+        expected = "`[]`"
     elif isinstance(default, float):
         expected = f"{default:g}"
     else:

@@ -91,13 +91,25 @@ class Spent:
     usage: Usage
     cost_usd: Decimal | None
     """None when no price is known, and where nothing was asked."""
-    stopped: str | None
+    saved_usd: Decimal | None = None
+    """What the vendor's prompt cache saved; below 0 where it cost more."""
+    prefix_writes: int = 0
+    """Requests that put their document into the vendor's cache."""
+    prefix_reads: int = 0
+    """Requests that found it there."""
+    wasted_writes: int = 0
+    """Writes beyond one for each document."""
+    distinct_statements: int = 0
+    """Different ones within each document, added up."""
+    trimmed: int = 0
+    """Statements whose answer had more sentences."""
+    stopped: str | None = None
     """Why enrichment ended before all was asked; None when it did not."""
     warnings: tuple[str, ...] = ()
 
 
 NOTHING_SPENT: Final = Spent(
-    requests=0, attempts=0, cache_hits=0, usage=Usage(), cost_usd=None, stopped=None
+    requests=0, attempts=0, cache_hits=0, usage=Usage(), cost_usd=None
 )
 """For runs that ask nobody."""
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from situate.enrichment.estimate import Option
+    from situate.manifest import Spent
     from situate.pipeline.run import Result
     from situate.pipeline.watching import Forecast
     from situate.usage import Usage
@@ -101,7 +102,8 @@ def result_lines(result: Result) -> list[str]:
         lines.append(f"failed     {many(counts.failed, 'document')}")
     if result.forecast is not None:
         lines.append(
-            f"statements {counts.statements:,}; "
+            f"statements {counts.statements:,}, "
+            f"{spent.distinct_statements:,} different; "
             f"fallbacks {_reasons(counts.fallbacks)}; "
             f"skipped {_reasons(counts.skipped)}"
         )
@@ -114,6 +116,8 @@ def result_lines(result: Result) -> list[str]:
             + f"{spent.cache_hits:,} answers from the cache"
         )
         cost = "unknown" if spent.cost_usd is None else dollars(spent.cost_usd)
+        if spent.prefix_writes or spent.prefix_reads:
+            lines.append(_about_cache(spent))
         lines.append(
             f"cost       nothing; {_cost(result.forecast)}"
             if replayed
@@ -122,6 +126,16 @@ def result_lines(result: Result) -> list[str]:
     if result.reason is not None:
         lines.append(f"incomplete {result.reason}")
     return lines
+
+
+def _about_cache(spent: Spent) -> str:
+    """Say what became of what the vendor was asked to keep."""
+    asked = spent.prefix_writes + spent.prefix_reads
+    saved = "" if spent.saved_usd is None else f", saved {dollars(spent.saved_usd)}"
+    return (
+        f"cached     {spent.prefix_reads / asked:.0%} of {asked:,} prefixes read from "
+        f"the vendor's cache, {spent.wasted_writes:,} written twice{saved}"
+    )
 
 
 def dollars(amount: Decimal) -> str:

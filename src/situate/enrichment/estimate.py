@@ -206,7 +206,8 @@ def estimate(
     """Price plans without sending anything; what is at hand costs nothing.
 
     `known` says of which chunks there is an answer, `stored` of which requests
-    there is a reply: `cache.knows` and `cache.holds`. Plans may come from a generator: none is kept.
+    there is a reply: `cache.knows` and `cache.holds`. Plans may come from a
+    generator: none is kept.
     """
     tally = Tally(settings=settings, facts=facts)
     for plan in plans:

@@ -21,6 +21,7 @@ from situate.enrichment.asking import Asker, Settled
 from situate.enrichment.gate import Context, known_words
 from situate.enrichment.language import script_of
 from situate.enrichment.plan import plan
+from situate.enrichment.prefix import Prefix
 from situate.enrichment.throttle import Timing
 from situate.enrichment.views import view_of
 from situate.enrichment.wire import Wire
@@ -48,10 +49,6 @@ if TYPE_CHECKING:
 
 _SCRIPT_SAMPLE = 20_000
 """Characters of a document that decide on its script."""
-
-_MOST_WARMING = 3
-"""Requests of a document that go one by one until one reads the vendor's cache. The
-second missed it in 8 of 20 and 6 of 10 public tries; a third miss is no accident."""
 
 _LONGEST_NAME = 200
 """Characters of a model's name."""
@@ -91,6 +88,8 @@ class Summary:
     cost_usd: Decimal | None
     """None when the price is unknown; a replayed run costs 0. Requests whose
     usage is not known are in it with the most they may have cost."""
+    saved_usd: Decimal | None
+    """What the vendor's prompt cache saved; None when the price is unknown."""
     stopped: StopReason | None
     stop_message: str | None
     """What the provider, the cache or the budget said when enrichment stopped."""
@@ -124,13 +123,14 @@ class Session:
         self._provider = provider
         self._counter = counter
         self._facts = facts
+        self._timing = timing or Timing()
         self._wire = Wire(
             settings=settings,
             provider=provider,
             cache=cache,
             ledger=ledger,
             facts=facts,
-            timing=timing or Timing(),
+            timing=self._timing,
         )
         self._chunks = 0
         self._statements = 0
@@ -177,6 +177,7 @@ class Session:
             wire=self._wire,
             counter=self._counter,
             chunks=chunks,
+            prefix=Prefix(timing=self._timing),
         )
         settled = await self._settled(planned, asker, document)
         if self._wire.fatal is not None:
@@ -207,11 +208,12 @@ class Session:
             with suppress(ProviderUnusable):
                 settled.update(await asker.settle(request, judged(request)))
 
-        rest = list(planned.requests)
-        while rest and rest[0].parameters.cached and not asker.prefix_reads:
-            if asker.sent >= _MOST_WARMING:
-                break
+        rest, prefix = list(planned.requests), asker.prefix
+        while rest and rest[0].parameters.cached and prefix.is_warming:
             await settle(rest.pop(0))
+        if prefix.is_lost and self._facts.cache == "marked":
+            # Every further mark would pay for one more write.
+            rest = [_unmarked(request) for request in rest]
         async with asyncio.TaskGroup() as group:
             for request in rest:
                 group.create_task(settle(request))
@@ -236,6 +238,7 @@ class Session:
             prefix_reads=self._prefix_reads,
             wasted_writes=self._wasted_writes,
             cost_usd=wire.accounts.counts.cost_usd if wire.has_price else None,
+            saved_usd=wire.accounts.counts.saved_usd if wire.has_price else None,
             stopped=wire.stop_reason,
             stop_message=wire.stop_message,
             warnings=(
@@ -303,10 +306,11 @@ class Session:
 
     def _note_cache(self, doc_id: str, asker: Asker) -> None:
         """Warn where a vendor's cache that should have been read was not."""
-        self._prefix_writes += asker.prefix_writes
-        self._prefix_reads += asker.prefix_reads
-        self._wasted_writes += max(0, asker.prefix_writes - 1)
-        if asker.sent > 1 and not asker.prefix_reads:
+        prefix = asker.prefix
+        self._prefix_writes += prefix.writes
+        self._prefix_reads += prefix.reads
+        self._wasted_writes += max(0, prefix.writes - 1)
+        if prefix.was_unread:
             self._unread.append(doc_id)
 
     def _tally(self, doc_id: str, settled: Mapping[int, Settled]) -> None:
@@ -329,6 +333,11 @@ class Session:
                 f"document {doc_id!r}: {most} of {statements.total()} chunks got the "
                 "same sentence; it tells them from nothing"
             )
+
+
+def _unmarked(request: PlannedRequest) -> PlannedRequest:
+    """Give a request that asks the vendor to keep nothing."""
+    return replace(request, parameters=replace(request.parameters, cached=False))
 
 
 def skipped(

@@ -208,6 +208,12 @@ class _Run:
             cache_hits=summary.cache_hits,
             usage=summary.usage,
             cost_usd=summary.cost_usd,
+            saved_usd=summary.saved_usd,
+            prefix_writes=summary.prefix_writes,
+            prefix_reads=summary.prefix_reads,
+            wasted_writes=summary.wasted_writes,
+            distinct_statements=summary.distinct_statements,
+            trimmed=summary.trimmed,
             warnings=warnings,
             stopped=stopped
             and f"{stopped}: {summary.stop_message or REASONS[stopped]}",
