@@ -92,7 +92,7 @@ def test_every_config_in_readme_can_be_used(tmp_path: Path) -> None:
         (config,) = load([path], environment={})
         enabled.append(config.enrichment.enabled)
 
-    assert enabled == [False, True]
+    assert enabled == [False, True, True]
 
 
 def test_what_is_not_run_names_a_target_of_the_makefile() -> None:
