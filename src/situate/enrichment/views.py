@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from situate.errors import ConfigError
 from situate.model import walk
 from situate.prompts import marker
 
@@ -53,7 +54,16 @@ def view_of(settings: Settings, prompt: Prompt, facts: ModelFacts, tokens: int) 
     """Choose what chunks of a document of so many tokens are asked with.
 
     Marking is cheapest wherever an answer for many chunks can be relied on.
+
+    Raises:
+        ConfigError: the view is `marked`, and the prompt cannot ask that way.
     """
+    if settings.view == "marked" and not prompt.can_mark:
+        message = (
+            f"prompt {prompt.name!r} has no parts <!-- marked-system --> and "
+            "<!-- marked-chunks -->; name another view"
+        )
+        raise ConfigError(message)
     if settings.view != "auto":
         return settings.view
     if facts.structured_output != "none" and prompt.can_mark:
