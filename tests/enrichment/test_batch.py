@@ -72,7 +72,10 @@ def test_an_export_leaves_out_what_is_at_hand_and_what_is_equal() -> None:
     copy = planned(document(*texts(5), doc_id="copy"))
 
     records = list(
-        export_requests([planned(SOURCE), copy], cached=lambda r: r.index == 2)
+        export_requests(
+            [planned(SOURCE), copy],
+            cached=lambda request: request.chunk_ids[0].endswith("part-2"),
+        )
     )
 
     assert len(records) == 4
@@ -103,6 +106,15 @@ def test_replies_are_matched_by_id_alone(tmp_path: Path) -> None:
     result = play(live, tmp_path, SOURCE)
     assert len(live.bodies) == 2
     assert result.outcomes[2:] == SENTENCES[2:]
+
+
+def test_a_request_about_many_chunks_names_them_all() -> None:
+    """One line asks for all of them, and its reply answers all."""
+    plan = planned(SOURCE, view="marked")
+
+    (record,) = export_requests([plan], cached=_never)
+
+    assert record["chunk_ids"] == [f"policy:part-{number}" for number in range(5)]
 
 
 @pytest.mark.parametrize(
@@ -341,9 +353,9 @@ def test_a_ledger_goes_on_after_a_half_written_line(tmp_path: Path) -> None:
     path.parent.mkdir()
     path.write_text('{"whole": 1}\n{"half')
     entry = Entry(
-        request="k", chunk_ids=("a",), provider="p", endpoint="e", model_asked="m",
-        model_answered=None, attempts=1, outcome="unavailable", usage=None,
-        cost_usd=None, source="wire",
+        request="k", chunk_ids=("a",), view="full", provider="p", endpoint="e",
+        model_asked="m", model_answered=None, attempts=1, outcome="unavailable",
+        seconds=0.5, usage=None, cost_usd=None, source="wire",
     )  # fmt: skip
 
     with Ledger(path) as ledger:

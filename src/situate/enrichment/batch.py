@@ -12,7 +12,7 @@ import os
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from situate.enrichment.plan import canonical
+from situate.enrichment.keys import canonical
 from situate.enrichment.providers.connection import environment_secrets, masked
 from situate.enrichment.providers.replay import cassette_key, read_cassette
 from situate.enrichment.settings import REPLAY
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from situate.enrichment.cache import Cache
     from situate.enrichment.exchange import Provider, Reply
-    from situate.enrichment.plan import DocumentPlan, PlannedRequest
+    from situate.enrichment.plan import DocumentPlan
+    from situate.enrichment.questions import PlannedRequest
     from situate.model import JsonValue
 
 
@@ -78,7 +79,7 @@ def export_requests(
                 continue
             name = custom_id(request)
             requests.setdefault(name, request)
-            chunk_ids.setdefault(name, []).append(request.chunk_id)
+            chunk_ids.setdefault(name, []).extend(request.chunk_ids)
         for name, request in requests.items():
             if name in seen:
                 continue
@@ -155,7 +156,7 @@ def _wanted(plans: Iterable[DocumentPlan]) -> dict[str, tuple[str, ...]]:
     wanted: dict[str, tuple[str, ...]] = {}
     for request in (each for document in plans for each in document.requests):
         name = custom_id(request)
-        wanted[name] = (*wanted.get(name, ()), request.chunk_id)
+        wanted[name] = (*wanted.get(name, ()), *request.chunk_ids)
     return wanted
 
 
@@ -184,7 +185,9 @@ def _matched(
             continue
         try:
             raw = canonical(_carried(record, provider))
-            _check(provider.parse(raw))
+            fault = unusable(provider.parse(raw))
+            if fault is not None:
+                raise _NoReply(fault)  # noqa: TRY301 - one of three ways to be none
         except (_NoReply, TransientError) as error:
             what = masked(str(error), secrets)[:_WORDS_SHOWN]
             result.errored.append(f"line {number} ({', '.join(wanted[name])}): {what}")
@@ -226,14 +229,13 @@ def _carried(record: dict[str, Any], provider: Provider) -> JsonValue:
             raise _NoReply(message)
 
 
-def _check(reply: Reply) -> None:
-    """Refuse what would not be stored by a live run either."""
+def unusable(reply: Reply) -> str | None:
+    """Say why a live run would not store a reply either; None when it would."""
     if reply.stop == "length":
-        message = "the reply was cut off at its output limit"
-        raise _NoReply(message)
+        return "the reply was cut off at its output limit"
     if reply.stop == "end" and not clean(reply.text):
-        message = "the reply is empty"
-        raise _NoReply(message)
+        return "the reply is empty"
+    return None
 
 
 def _report(

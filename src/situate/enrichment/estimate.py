@@ -30,10 +30,6 @@ publish no tokenizer; a run raises the margin when a reply shows more."""
 FOLLOW_UPS = 2
 """Requests a chunk may need beside its planned one: a re-ask and a repair."""
 
-_FOLLOW_UP_TOKENS = 3_000
-"""Most input of a follow-up about a marked chunk: instructions, headings and what
-stands around it."""
-
 REPAIR_TOKENS = 1_000
 """Most that a repair adds to a request: the answer it is about, and why."""
 
@@ -175,8 +171,8 @@ class Tally:
         self.low += pricing.cost(usage, prices)
         most_in, most_out = bounds(request, facts=self.facts)
         self.high += pricing.estimate(most_in, most_out, prices)
-        if len(request.passages) > 1:
-            most_in = math.ceil(_FOLLOW_UP_TOKENS * INPUT_MARGIN)
+        if request.view == "marked":
+            most_in = math.ceil(request.most_alone_tokens * INPUT_MARGIN)
             most_out = 2 * self.settings.statement_max_tokens
         self.later += later * pricing.estimate(
             most_in + REPAIR_TOKENS, 2 * most_out, prices

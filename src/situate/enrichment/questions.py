@@ -174,6 +174,26 @@ class PlannedRequest:
         asked: JsonValue = [[each.identity, each.number] for each in self.passages]
         return digest(canonical([self.brief.title, self.view, self.text, asked]))
 
+    @property
+    def most_alone_tokens(self) -> int:
+        """Most input of a request about one of its passages by itself."""
+        if self.view != "marked":
+            return self.input_tokens
+        brief, leaves = self.brief, self.brief.leaves
+        around = min(
+            2 * views.NEIGHBOUR_TOKENS, sum(leaf.token_count for leaf in leaves)
+        )
+        own = max(leaves[passage.leaf].token_count for passage in self.passages)
+        overhead = brief.overhead
+        return (
+            overhead.single
+            + overhead.task
+            + overhead.outline
+            + around
+            + own
+            + views.MOST_CRUMBS_TOKENS
+        )
+
     def about(self, passages: Sequence[Passage]) -> PlannedRequest:
         """Give the request that asks about some of its passages alone."""
         if len(passages) == len(self.passages):

@@ -37,11 +37,14 @@ _LEAST_FILLED = 0.7
 """Of a window's share of the document: from there on it may close at a heading."""
 
 _OUTLINE_TOKENS = 300
-_NEIGHBOUR_TOKENS = 600
+NEIGHBOUR_TOKENS = 600
 """Before and after a chunk, each."""
 
 _FULL_TOKENS = 4_000
 """Longest document that a model without structured output sees whole per chunk."""
+
+MOST_CRUMBS_TOKENS = 128
+"""A breadcrumb line, and a little more, where only a bound is wanted."""
 
 MARKER_TOKENS = 9
 """A marker and its line breaks."""
@@ -198,7 +201,7 @@ def _framed(text: str, leaves: Sequence[Chunk], window: range, outline: str) -> 
 
 def _near(leaves: Sequence[Chunk], order: range) -> list[str]:
     """Give the texts of the nearest leaves, as many as there is room for."""
-    room = _NEIGHBOUR_TOKENS
+    room = NEIGHBOUR_TOKENS
     near: list[str] = []
     for index in order:
         room -= leaves[index].token_count

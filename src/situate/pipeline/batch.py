@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from situate.config import Config
-    from situate.enrichment.plan import PlannedRequest
+    from situate.enrichment.questions import PlannedRequest
     from situate.pipeline.jobs import Asking, Job
     from situate.pipeline.watching import Watcher
 
@@ -55,7 +55,7 @@ def export(config: Config, path: Path, watcher: Watcher) -> int:
         def answered(request: PlannedRequest) -> bool:
             if cassette is not None:
                 return custom_id(request) in recorded
-            return cache.holds(request)
+            return all(map(cache.knows, request.passages)) or cache.holds(request)
 
         draft = files.draft()
         plans = job.plans(sources, watcher)

@@ -1,0 +1,280 @@
+"""Tickets: what was handed to a vendor's batch system, on disk before it is.
+
+One JSON file for each batch, in a folder inside the cache they belong to: an
+answer and the ticket that asked for it are kept, shared and thrown away together.
+A ticket that cannot be read is an error, never a missing one: what it stands for
+may be running.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields, replace
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+from situate.enrichment.keys import canonical
+from situate.errors import Locked, RecordError, SituateError
+from situate.model import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SCHEMA = 1
+
+TicketState: TypeAlias = Literal[
+    "prepared", "submitted", "collected", "cancelled", "failed"
+]
+"""`prepared`: about to be handed in, perhaps handed in. `submitted`: the vendor has
+it and gave its id. The others are over: `collected` and `cancelled` with their
+answers in the cache, `failed` without any."""
+
+Outlook: TypeAlias = Literal["none", "pending", "ask_live"]
+"""What tickets say of a request: nothing, that an answer may come, or that a batch
+brought none and a live run should ask."""
+
+_FOLDER = "tickets"
+_LOCK = ".lock"
+_ID_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ticket:
+    """One batch, from before it is handed in until its answers are here."""
+
+    ticket: str
+    """Our own id, from what is asked and when."""
+    corpus: str
+    provider: str
+    endpoint: str
+    model: str
+    created: str
+    """ISO time with its zone, as are the other times."""
+    state: TicketState = "prepared"
+    requests: int
+    custom_ids: tuple[str, ...]
+    """The keys its replies will be stored under; dropped when it is over."""
+    after: str | None = None
+    """The batch the vendor had taken in last before this one was handed in."""
+    batch_id: str | None = None
+    """The vendor's id."""
+    unseen_since: str | None = None
+    """When the vendor was first found not to have it."""
+    cancel_asked: str | None = None
+    answered: int = 0
+    """Replies in the cache."""
+    ask_live: tuple[str, ...] = ()
+    """Requests that got no usable reply."""
+    most_usd: Decimal | None = None
+    """What it may cost at most; None where no price is known."""
+    month: str | None = None
+    """In which month that is set aside, like `2026-12`."""
+    cost_usd: Decimal | None = None
+    """What its replies say it did cost."""
+    reason: str | None = None
+    """Why it failed."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether answers may still come."""
+        return self.state in {"prepared", "submitted"}
+
+
+def prepared(**about: Any) -> Ticket:
+    """Make a ticket with an id that names what is asked, and when."""
+    ids = about["custom_ids"]
+    name = digest(canonical([list(ids), about["created"]]))[:_ID_DIGITS]
+    return Ticket(ticket=name, requests=len(ids), **about)
+
+
+def closed(ticket: Ticket, state: TicketState, **changes: Any) -> Ticket:
+    """Give a ticket that is over; what it asked for is not needed any more."""
+    return replace(ticket, state=state, custom_ids=(), **changes)
+
+
+def tickets_folder(cache_directory: Path) -> Path:
+    """Name the folder of the tickets whose answers go to a cache."""
+    return cache_directory / _FOLDER
+
+
+class Tickets:
+    """The tickets of one cache, for one writer at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def all(self) -> tuple[Ticket, ...]:
+        """Give every ticket, the oldest first.
+
+        Raises:
+            RecordError: one cannot be read.
+        """
+        try:
+            paths = sorted(self.folder.glob("*.json"))
+            found = [_read(path) for path in paths]
+        except OSError as error:
+            message = f"tickets in {str(self.folder)!r} cannot be read: {error}"
+            raise RecordError(message) from error
+        return tuple(sorted(found, key=lambda ticket: (ticket.created, ticket.ticket)))
+
+    def write(self, ticket: Ticket) -> None:
+        """Put a ticket in its place; it is on the disk when this returns.
+
+        Raises:
+            SituateError: the file system refuses.
+        """
+        path = self.folder / f"{ticket.ticket}.json"
+        part = path.with_name(f"{path.name}.part")
+        record = {"schema": SCHEMA, **asdict(ticket)}
+        try:
+            # For its owner alone: keys tell who asked the same.
+            descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                json.dump(record, file, indent=1, default=_plain)
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(path)
+            _sync_folder(self.folder)
+        except OSError as error:
+            message = f"ticket {str(path)!r} cannot be written: {error}"
+            raise SituateError(message) from error
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Be the only one who writes; the system lets go with the process.
+
+        Raises:
+            Locked: another command works on these tickets.
+            SituateError: the folder cannot be made.
+        """
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            file = (self.folder / _LOCK).open("ab")
+        except OSError as error:
+            message = f"tickets in {str(self.folder)!r} cannot be written: {error}"
+            raise SituateError(message) from error
+        with file:
+            try:
+                _take(file.fileno())
+            except BlockingIOError as error:
+                message = (
+                    f"tickets in {str(self.folder)!r} are being worked on by another "
+                    "command; wait"
+                )
+                raise Locked(message) from error
+            yield
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pending:
+    """What the tickets of a cache say of requests, as they stood once."""
+
+    pending: frozenset[str]
+    ask_live: frozenset[str]
+
+    @classmethod
+    def of(cls, folder: Path) -> Pending:
+        """Read the tickets in a folder; one that is not there holds none.
+
+        Raises:
+            RecordError: a ticket cannot be read.
+        """
+        return cls.among(Tickets(folder).all())
+
+    @classmethod
+    def among(cls, tickets: tuple[Ticket, ...]) -> Pending:
+        """Sum tickets up."""
+        return cls(
+            pending=frozenset(
+                key for each in tickets if each.is_open for key in each.custom_ids
+            ),
+            ask_live=frozenset(key for each in tickets for key in each.ask_live),
+        )
+
+    def state(self, reply_key: str) -> Outlook:
+        """Say what is known of a request; an open ticket counts more than an old one.
+
+        Whoever finds the reply in the cache need not ask here.
+        """
+        if reply_key in self.pending:
+            return "pending"
+        return "ask_live" if reply_key in self.ask_live else "none"
+
+
+def _read(path: Path) -> Ticket:
+    try:
+        record = json.loads(path.read_bytes())
+        schema = record.pop("schema")
+        for name in ("most_usd", "cost_usd"):
+            record[name] = None if record[name] is None else Decimal(record[name])
+        for name in ("custom_ids", "ask_live"):
+            record[name] = tuple(record[name])
+        ticket = Ticket(**record)
+        _check(ticket, schema, path)
+    except (ValueError, TypeError, KeyError, AttributeError, InvalidOperation) as error:
+        message = (
+            f"ticket {str(path)!r} cannot be read ({error}); a batch may be running "
+            "for it: mend the file, or look at the vendor's list of batches first"
+        )
+        raise RecordError(message) from error
+    return ticket
+
+
+def _check(ticket: Ticket, schema: object, path: Path) -> None:
+    """Refuse what this version did not write.
+
+    Raises:
+        ValueError: a value is none of those a ticket has.
+    """
+    texts = {f.name for f in fields(Ticket) if f.type in {"str", "str | None"}}
+    required = {f.name for f in fields(Ticket) if f.type == "str"}
+    values = {name: getattr(ticket, name) for name in texts}
+    if (
+        schema != SCHEMA
+        or ticket.state not in get_args(TicketState)
+        or ticket.ticket != path.stem
+        or any(not isinstance(values[name], str) for name in required)
+        or any(not isinstance(v, str | None) for v in values.values())
+        or any(not isinstance(key, str) for key in ticket.custom_ids + ticket.ask_live)
+        or (ticket.state == "submitted" and ticket.batch_id is None)
+        or (ticket.is_open and len(ticket.custom_ids) != ticket.requests)
+    ):
+        message = "it is not as this version writes tickets"
+        raise ValueError(message)
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, Decimal):
+        return f"{value:f}"
+    message = f"{value!r} has no place in a ticket"
+    raise TypeError(message)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _take(descriptor: int) -> None:
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except PermissionError as error:
+            raise BlockingIOError from error
+
+    def _sync_folder(folder: Path) -> None:
+        """Windows keeps no folder open to sync."""
+
+else:
+    import fcntl
+
+    def _take(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def _sync_folder(folder: Path) -> None:
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
