@@ -43,7 +43,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 COMMANDS = [
     *("run", "chunk", "plan", "check", "show", "inspect", "diff"),
-    *("batch export", "batch import"),
+    *("batch export", "batch import", "batch submit", "batch status"),
+    *("batch collect", "batch cancel", "batch resolve"),
     *("cache stats", "cache verify", "cache export", "cache import", "cache prune"),
 ]
 

@@ -132,6 +132,18 @@ def sentence(key: str) -> str:
     return f"This rule of the company holds for {word} cases alone."
 
 
+def reply_to(key: str, body: dict[str, Any]) -> str:
+    """Give a sentence, or one for every marked passage that is asked about."""
+    asked = re.search(r"sentences of the passages ([\d, -]+),", json.dumps(body))
+    if asked is None:
+        return sentence(key)
+    numbers: list[int] = []
+    for part in asked[1].split(", "):
+        first, _, last = part.partition("-")
+        numbers += range(int(first), int(last or first) + 1)
+    return json.dumps({str(n): sentence(f"{key}{n}") for n in numbers})
+
+
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
@@ -297,7 +309,12 @@ class _Anthropic(_Handler):
                     "role": "assistant",
                     "model": batch.requests[key]["model"],
                     # A line separator inside a text ends no line of a file.
-                    "content": [{"type": "text", "text": f"{sentence(key)}\u2028"}],
+                    "content": [
+                        {
+                            "type": "text",
+                            "text": f"{reply_to(key, batch.requests[key])}\u2028",
+                        }
+                    ],
                     "stop_reason": "end_turn",
                     "usage": {"input_tokens": 100, "output_tokens": 10},
                 }
@@ -406,7 +423,10 @@ class _OpenAI(_Handler):
             case ("expired" | "cancelled") as fate:
                 error = {"code": f"batch_{fate}", "message": "not asked"}
                 return {"custom_id": key, "response": None, "error": error}
-        message = {"role": "assistant", "content": f"{sentence(key)}\u2028"}
+        message = {
+            "role": "assistant",
+            "content": f"{reply_to(key, batch.requests[key])}\u2028",
+        }
         body = {
             "id": "chat-1",
             "object": "chat.completion",

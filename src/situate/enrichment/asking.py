@@ -25,12 +25,13 @@ from situate.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from situate.enrichment.exchange import Rendered, Reply
     from situate.enrichment.gate import Context, Verdict
+    from situate.enrichment.prefix import Prefix
     from situate.enrichment.questions import Passage, PlannedRequest
-    from situate.enrichment.reasons import FallbackReason, StopReason
+    from situate.enrichment.reasons import FallbackReason, SkipReason, StopReason
     from situate.enrichment.settings import Settings
     from situate.enrichment.wire import Answer, Wire
     from situate.model import Chunk
@@ -48,7 +49,7 @@ class Settled:
 
     statement: str | None = None
     reason: FallbackReason | None = None
-    stopped: StopReason | None = None
+    stopped: StopReason | SkipReason | None = None
     model: str | None = None
     trimmed: bool = False
     at_hand: bool = False
@@ -77,7 +78,7 @@ class _Known:
     """The same question was answered; else its section is the same."""
 
 
-_Answered: TypeAlias = "_Said | FallbackReason | Stopped"
+_Answered: TypeAlias = "_Said | FallbackReason | Stopped | Held"
 
 
 @dataclass(slots=True)
@@ -100,6 +101,16 @@ class _Sorted:
             self.faulty.append((passage, said, outcome))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """Requests that somebody else has been asked: a vendor's batch system."""
+
+    ask_live: Callable[[str], bool]
+    """Tells, by its key, of a request that a batch brought no answer to."""
+    reason: StopReason | SkipReason = "pending"
+    """Why the others have no answer yet."""
+
+
 @dataclass(slots=True)
 class Asker:
     """Asks about the chunks of one document."""
@@ -108,10 +119,9 @@ class Asker:
     wire: Wire
     counter: TokenCounter
     chunks: Sequence[Chunk]
-    prefix_reads: int = 0
-    """Requests that found what they share in the vendor's cache."""
-    prefix_writes: int = 0
-    sent: int = 0
+    prefix: Prefix
+    held: Held | None = None
+    """None where everything is asked live."""
     _replies: dict[str, Reply | None] = field(default_factory=dict)
     """What is stored, read once for all chunks it answers for."""
     _sentences: dict[str, dict[int, str]] = field(default_factory=dict)
@@ -216,7 +226,7 @@ class Asker:
         self, said: _Answered, passage: Passage, context: Context
     ) -> Settled | Verdict:
         """Settle a chunk by its answer; a verdict where that has to be repaired."""
-        if isinstance(said, Stopped):
+        if isinstance(said, Stopped | Held):
             return Settled(stopped=said.reason)
         if isinstance(said, str):
             return Settled(reason=said)
@@ -247,9 +257,14 @@ class Asker:
             except Stopped as stop:
                 return {passage.index: stop for passage in passages}
             rest = [each for each in passages if each.index not in answers]
-        if rest:
-            answers |= await self._asked(request.about(rest))
-        return answers
+        if not rest:
+            return answers
+        asked = request.about(rest)
+        if self.held is not None:
+            key = asked.reply_key
+            if self.wire.stored(key) is None and not self.held.ask_live(key):
+                return answers | dict.fromkeys((p.index for p in rest), self.held)
+        return answers | await self._asked(asked)
 
     async def _asked(self, request: PlannedRequest) -> dict[int, _Answered]:
         """Ask, and once more singly or in halves for what did not come."""
@@ -373,6 +388,8 @@ class Asker:
         added: int = 0,
     ) -> Answer:
         """Put a request on the wire; `added` are the tokens of what was added."""
+        is_cached = request.parameters.cached
+        asked_at = await self.prefix.settled() if is_cached else 0.0
         answer = await self.wire.ask(
             Question(
                 rendered=rendered or request.rendered,
@@ -382,11 +399,8 @@ class Asker:
                 input_tokens=request.input_tokens + added,
             )
         )
-        if request.parameters.cached and answer.source == "wire":
-            usage = answer.reply.usage
-            self.sent += 1
-            self.prefix_reads += usage is not None and usage.cache_read > 0
-            self.prefix_writes += usage is not None and usage.cache_write > 0
+        if is_cached and answer.source == "wire":
+            self.prefix.note(answer.reply.usage, asked_at=asked_at)
         return answer
 
     def _is_at_hand(self, answer: Answer, request: PlannedRequest) -> bool:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
+    from situate.enrichment.asking import Held
     from situate.enrichment.cache import Cache
     from situate.enrichment.exchange import Provider
     from situate.enrichment.ledger import Ledger
@@ -110,8 +111,11 @@ class Session:
         counter: TokenCounter,
         facts: ModelFacts,
         timing: Timing | None = None,
+        held: Held | None = None,
     ) -> None:
         """Take what a session works with; it closes the provider and no other.
+
+        What is `held` waits for a vendor's batch and is not asked about.
 
         Raises:
             ConfigError: `max_usd` is missing for a model with a price, or given
@@ -123,6 +127,7 @@ class Session:
         self._provider = provider
         self._counter = counter
         self._facts = facts
+        self._held = held
         self._timing = timing or Timing()
         self._wire = Wire(
             settings=settings,
@@ -178,6 +183,7 @@ class Session:
             counter=self._counter,
             chunks=chunks,
             prefix=Prefix(timing=self._timing),
+            held=self._held,
         )
         settled = await self._settled(planned, asker, document)
         if self._wire.fatal is not None:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
+from situate.enrichment.asking import Held
 from situate.enrichment.batch import unusable
 from situate.enrichment.batches import (
     Chooser,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from situate.enrichment.batches import Collected, Ticket
     from situate.enrichment.plan import DocumentPlan
     from situate.enrichment.providers.batching import BatchState
+    from situate.enrichment.reasons import SkipReason, StopReason
     from situate.pipeline.jobs import Asking, Job
     from situate.pipeline.watching import Watcher
 
@@ -139,6 +141,35 @@ def submit(
             stopped=stopped,
             messages=tuple(messages),
         )
+
+
+def hand_over(config: Config, watcher: Watcher) -> Held:
+    """Collect what is over, hand in what is left, and say what waits for an answer.
+
+    Where nothing can be handed in now, what is left is not asked live either: it
+    would cost twice as much.
+
+    Raises:
+        ConfigError: something in the config cannot be used, or its provider has no
+            batch system.
+        ProviderUnusable: the key or the model is wrong.
+        SituateError: a ticket or the cache cannot be written.
+    """
+    reason: StopReason | SkipReason = "pending"
+    try:
+        for message in collect(config, watcher).messages:
+            watcher.note(message)
+        submission = submit(config, watcher)
+        for message in filter(None, (*submission.messages, submission.stopped)):
+            watcher.note(message)
+    except BudgetExceeded as error:
+        watcher.note(str(error))
+        reason = "budget"
+    except TransientError as error:
+        watcher.note(str(error))
+        reason = "outage"
+    outlook = Pending.of(tickets_folder(config.cache.directory)).state
+    return Held(ask_live=lambda key: outlook(key) == "ask_live", reason=reason)
 
 
 def status(config: Config, watcher: Watcher) -> tuple[Standing, ...]:

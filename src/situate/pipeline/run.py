@@ -14,6 +14,7 @@ from situate.enrichment.reasons import REASONS
 from situate.errors import ConfigError, Locked, SituateError
 from situate.manifest import NOTHING_SPENT, Manifest, Sizes, Spent, to_json
 from situate.output import Output, writing
+from situate.pipeline import batches
 from situate.pipeline.documents import Failed, Ids, Prepared
 from situate.pipeline.enriching import enrich_in_order
 from situate.pipeline.jobs import ready
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from situate.config import Config
     from situate.corpus import Source
+    from situate.enrichment.asking import Held
     from situate.manifest import Counts
     from situate.model import Chunk
     from situate.pipeline.jobs import Asking, Job
@@ -38,6 +40,9 @@ was asked for; another run holds the lock."""
 
 _TOLD = 10
 """Warnings of enrichment that are said aloud; all are in the manifest."""
+
+_NOT_WANTED = frozenset({"one_chunk", "no_prose"})
+"""Why chunks are skipped of which nothing is missing."""
 
 _WORST_FIRST = (FAILED, REFUSED, LOCKED, INCOMPLETE, DONE)
 
@@ -155,9 +160,12 @@ class _Run:
             opened = Cache(asking.cache_directory)
         except ConfigError as error:
             return self._skipped(sources, asking, str(error))
+        held = None
+        if asking.settings.mode == "batch":
+            held = batches.hand_over(self._config, self._watcher)
         with opened as cache, Ledger(ledger_path) as ledger:
             try:
-                return asyncio.run(self._asked(sources, asking, cache, ledger))
+                return asyncio.run(self._asked(sources, asking, cache, ledger, held))
             except BaseExceptionGroup as group:
                 raise _first(group) from group
 
@@ -177,7 +185,12 @@ class _Run:
         return replace(NOTHING_SPENT, stopped=f"cache: {why}")
 
     async def _asked(
-        self, sources: Sequence[Source], asking: Asking, cache: Cache, ledger: Ledger
+        self,
+        sources: Sequence[Source],
+        asking: Asking,
+        cache: Cache,
+        ledger: Ledger,
+        held: Held | None,
     ) -> Spent:
         async with Session(
             settings=asking.settings,
@@ -187,6 +200,7 @@ class _Run:
             ledger=ledger,
             counter=self._job.preparer.counter,
             facts=asking.facts,
+            held=held,
         ) as session:
             await enrich_in_order(
                 sources,
@@ -251,6 +265,13 @@ class _Run:
         if spent.stopped is not None:
             skipped = sum(counts.skipped.values())
             return f"{skipped} chunks were not asked about; {spent.stopped}"
+        waiting = {
+            reason: number
+            for reason, number in counts.skipped.items()
+            if reason not in _NOT_WANTED
+        }
+        for reason, number in waiting.items():
+            return f"{number} chunks have no statement yet: {REASONS[reason]}"
         fallbacks = sum(counts.fallbacks.values())
         asked = fallbacks + counts.statements
         most = self._config.enrichment.max_fallback_share

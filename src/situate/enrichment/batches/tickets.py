@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+from situate.enrichment.cache.store import TICKETS
 from situate.enrichment.keys import canonical
 from situate.errors import Locked, RecordError, SituateError
 from situate.model import digest
@@ -37,7 +38,6 @@ Outlook: TypeAlias = Literal["none", "pending", "ask_live"]
 """What tickets say of a request: nothing, that an answer may come, or that a batch
 brought none and a live run should ask."""
 
-_FOLDER = "tickets"
 _LOCK = ".lock"
 _ID_DIGITS = 12
 
@@ -98,7 +98,7 @@ def closed(ticket: Ticket, state: TicketState, **changes: Any) -> Ticket:
 
 def tickets_folder(cache_directory: Path) -> Path:
     """Name the folder of the tickets whose answers go to a cache."""
-    return cache_directory / _FOLDER
+    return cache_directory / TICKETS
 
 
 class Tickets:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 DATABASE = "cache.db"
 
+TICKETS = "tickets"
+"""Folder inside the cache's where batches are noted."""
+
 _FULL = 2  # SQLite's synchronous=FULL: a commit survives a loss of power.
 
 _SETTINGS: dict[str, str | int] = {
@@ -212,7 +215,10 @@ class Store:
         if not mode & 0o077:
             return
         # A directory that serves something else, too, is not ours to close.
-        is_ours = all(p.name.startswith(DATABASE) for p in self.directory.iterdir())
+        is_ours = all(
+            path.name.startswith(DATABASE) or path.name == TICKETS
+            for path in self.directory.iterdir()
+        )
         try:
             if is_ours:
                 self.directory.chmod(mode & 0o700)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from situate.model import JsonValue
     from situate.pricing import ModelFacts
 
-_VENDOR = Vendor(
+VENDOR = Vendor(
     name="anthropic", base_url="https://api.anthropic.com", variable="ANTHROPIC_API_KEY"
 )
 
@@ -65,7 +65,7 @@ class AnthropicProvider:
         ConfigError: `base_url` is no address.
     """
 
-    name = _VENDOR.name
+    name = VENDOR.name
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class AnthropicProvider:
         self._transport = transport
         self._client: anthropic.AsyncAnthropic | None = None
         self._connection = connect(
-            _VENDOR,
+            VENDOR,
             base_url=base_url,
             endpoint=endpoint,
             timeout_seconds=timeout_seconds,

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from situate.enrichment.providers.anthropic import _VENDOR
+from situate.enrichment.providers.anthropic import VENDOR
 from situate.enrichment.providers.batch_replies import (
     SUBMIT_SECONDS,
     count,
@@ -61,7 +61,7 @@ class AnthropicBatches:
         ConfigError: `base_url` is no address.
     """
 
-    name = _VENDOR.name
+    name = VENDOR.name
     # 100,000 requests or 256 MB, says Anthropic's guide to Message Batches (read
     # on 2026-11-30 in a public copy); taken with a tenth to spare.
     limits = Limits(requests=90_000, size_bytes=230_000_000)
@@ -79,7 +79,7 @@ class AnthropicBatches:
         self._http: httpx2.AsyncClient | None = None
         self._client: anthropic.AsyncAnthropic | None = None
         self._connection = connect(
-            _VENDOR,
+            VENDOR,
             base_url=base_url,
             endpoint=endpoint,
             timeout_seconds=timeout_seconds,

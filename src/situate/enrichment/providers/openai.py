@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from situate.model import JsonValue
     from situate.pricing import ModelFacts
 
-_VENDOR = Vendor(
+VENDOR = Vendor(
     name="openai", base_url="https://api.openai.com/v1", variable="OPENAI_API_KEY"
 )
 
@@ -69,7 +69,7 @@ class OpenAIProvider:
         ConfigError: `base_url` is no address.
     """
 
-    name = _VENDOR.name
+    name = VENDOR.name
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class OpenAIProvider:
         self._transport = transport
         self._client: openai.AsyncOpenAI | None = None
         self._connection = connect(
-            _VENDOR,
+            VENDOR,
             base_url=base_url,
             endpoint=endpoint,
             timeout_seconds=timeout_seconds,

@@ -33,7 +33,7 @@ from situate.enrichment.providers.batching import (
     Listed,
 )
 from situate.enrichment.providers.connection import connect, on_the_wire
-from situate.enrichment.providers.openai import _VENDOR
+from situate.enrichment.providers.openai import VENDOR
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -76,7 +76,7 @@ class OpenAIBatches:
         ConfigError: `base_url` is no address.
     """
 
-    name = _VENDOR.name
+    name = VENDOR.name
     # 50,000 requests and 200 MB, says the reference in OpenAI's SDK 3.57
     # (2026-11); taken with a tenth to spare.
     limits = Limits(requests=45_000, size_bytes=180_000_000)
@@ -94,7 +94,7 @@ class OpenAIBatches:
         self._http: httpx2.AsyncClient | None = None
         self._client: openai.AsyncOpenAI | None = None
         self._connection = connect(
-            _VENDOR,
+            VENDOR,
             base_url=base_url,
             endpoint=endpoint,
             timeout_seconds=timeout_seconds,
