@@ -37,7 +37,7 @@ def test_a_file_appears_when_it_is_published(tmp_path: Path) -> None:
 
 
 def test_what_is_not_published_leaves_nothing(tmp_path: Path) -> None:
-    """Whatever ended the block."""
+    """Scene L26: Whatever ended the block."""
     with Output(tmp_path / "a.jsonl") as output:
         output.draft("a.jsonl").write(b"half")
 

@@ -107,7 +107,7 @@ def test_a_second_run_sends_nothing_and_writes_the_same_bytes(tmp_path: Path) ->
 
 
 def test_of_two_corpora_only_the_enriched_one_asks(tmp_path: Path) -> None:
-    """The switch belongs to the corpus, not to the run."""
+    """Scene L29: The switch belongs to the corpus, not to the run."""
     with speaking() as model:
         asks = corpus_of(tmp_path / "asks", model, "asks")
         silent = corpus_of(tmp_path / "silent", None, "silent")

@@ -33,7 +33,8 @@ SOURCE = document(*texts(COUNT))
 
 
 def _sentence(text: str) -> str:
-    return f"Renewed contracts stay free of every cap in case {text.split()[-1]}"
+    _, number = text.rsplit(maxsplit=1)
+    return f"Renewed contracts stay free of every cap in case {number}"
 
 
 def _all(body: Body) -> dict[int, str]:

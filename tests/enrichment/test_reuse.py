@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,7 +14,7 @@ from situate.enrichment.live import Session
 from situate.enrichment.providers.scripted import ScriptedProvider
 from situate.prompts import load_prompt
 from situate.readers import read
-from tests.enrichment.scenes import COUNTER, facts, marked_texts, settings
+from tests.enrichment.scenes import COUNTER, facts, marked_texts, reply, settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,10 +49,6 @@ class _Model:
         self.provider = ScriptedProvider(self._answer)
 
     def _answer(self, body: Body) -> Any:
-        import json
-
-        from tests.enrichment.scenes import reply
-
         if "keys" in body:
             shown = marked_texts(body)
             self.asked += shown.values()
@@ -121,7 +118,7 @@ def test_an_edit_asks_about_its_section_alone(
     above: str,
     expected: list[str],
 ) -> None:
-    """reuse = "section": the other 99 sections cost nothing."""
+    """With reuse = "section" the other 99 sections cost nothing."""
     first, _ = _run(tmp_path, _source())
 
     again, chunks = _run(tmp_path, _source(edit=edit, above=above))
@@ -134,7 +131,7 @@ def test_an_edit_asks_about_its_section_alone(
 def test_by_request_an_edit_asks_about_everything_that_was_shown_with_it(
     tmp_path: Path,
 ) -> None:
-    """reuse = "request": an answer serves for the same question alone."""
+    """With reuse = "request" an answer serves for the same question alone."""
     first, _ = _run(tmp_path, _source(), view="full", reuse="request")
 
     again, _ = _run(tmp_path, _source(edit=_reword), view="full", reuse="request")
@@ -156,7 +153,7 @@ def test_a_reused_answer_that_fails_the_gate_is_asked_anew(tmp_path: Path) -> No
 
 
 def test_answers_of_an_accepted_model_serve(tmp_path: Path) -> None:
-    """accept_models: a change of model is no reason to pay for everything again."""
+    """With accept_models a change of model is no reason to pay for everything again."""
     first, _ = _run(tmp_path, _source(), model="old-model")
 
     refused, _ = _run(tmp_path, _source(), model="new-model")

@@ -108,7 +108,7 @@ def _enrichment(asked: EnrichmentConfig) -> Iterator[str]:
     if asked.provider == "replay" and asked.base_url is not None:
         yield "enrichment.base_url has no effect with provider 'replay'; remove it"
     if asked.provider == "replay" and asked.mode == "batch":
-        yield "enrichment.mode is 'batch'; provider 'replay' answers at once, say 'live'"
+        yield "enrichment.mode is 'batch', but provider 'replay' answers at once"
     if asked.provider != "replay" and asked.replay is not None:
         yield (
             "enrichment.replay has no effect without provider 'replay'; "
