@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from heapq import merge
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from situate.model import Span
 
@@ -39,22 +40,28 @@ class Hidden:
     def __init__(self, text: str) -> None:
         self._text = text
         self._has_comments = COMMENT in text
-        self._has_data = any(mark in text for mark in _MAYBE_DATA)
+        self._data_marks = [mark for mark in _MAYBE_DATA if mark in text]
+        marks = [COMMENT, *self._data_marks] if self._has_comments else self._data_marks
+        self._places = merge(*(_places(text, mark) for mark in marks))
         self._comments: list[Span] = []
         self._code: list[Span] = []
+        self.ahead = next(self._places, len(text))
+        """Where something stands that may have to be hidden, nothing before it."""
         self.unclosed: int | None = None
         """Where a comment begins that never ends; it is shown."""
 
     def possible(self, start: int, end: int) -> bool:
-        """Say whether something inside a range may have to be hidden."""
-        find = self._text.find
-        return (self._has_comments and find(COMMENT, start, end) >= 0) or (
-            self._has_data and any(find(mark, start, end) >= 0 for mark in _MAYBE_DATA)
-        )
+        """Say whether something inside a range may have to be hidden.
+
+        What begins before `start` is done with.
+        """
+        while self.ahead < start:
+            self.ahead = next(self._places, len(self._text))
+        return self.ahead < end
 
     def code(self, start: int, end: int) -> None:
         """Keep data URIs in a range of code."""
-        if self._has_data:
+        if self._data_marks:
             self._code.append((start, end))
 
     def comment(self, start: int, end: int) -> None:
@@ -111,10 +118,12 @@ class Hidden:
     def ranges(self) -> list[Span]:
         """Give everything to hide, in order, none touching another."""
         found = self._comments
-        if self._has_data:
+        if self._data_marks:
             self._code.sort()
             found = found + [
-                span for span in _data(self._text) if not self._in_code(span[0])
+                span
+                for span in _data(self._text, self._data_marks)
+                if not self._in_code(span[0])
             ]
         merged: list[Span] = []
         for start, end in sorted(found):
@@ -135,18 +144,25 @@ def without_data(text: str) -> str:
         return text
     parts = []
     position = 0
-    for start, end in sorted(_data(text)):
+    for start, end in sorted(_data(text, _MAYBE_DATA)):
         parts.append(text[position:start])
         position = max(position, end)
     return "".join(parts) + text[position:]
 
 
-def _data(text: str) -> Iterator[Span]:
+def _data(text: str, marks: Iterable[str]) -> Iterator[Span]:
     # Searching for the plain word first is twenty times as fast as the pattern.
-    for mark in _MAYBE_DATA:
+    for mark in marks:
         position = text.find(mark)
         while position >= 0:
             match = _DATA_URI.match(text, position)
             if match is not None:
                 yield match.span()
             position = text.find(mark, match.end() if match else position + 1)
+
+
+def _places(text: str, mark: str) -> Iterator[int]:
+    position = text.find(mark)
+    while position >= 0:
+        yield position
+        position = text.find(mark, position + 1)

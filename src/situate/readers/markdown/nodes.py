@@ -8,16 +8,19 @@ containers is passed over.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from situate.readers.decoding import blank_controls
 from situate.readers.markdown.hidden import COMMENT, Hidden
-from situate.readers.markdown.titles import Title
+from situate.readers.markdown.titles import Titles, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pyromark import Markdown
 
     from situate.model import BlockKind, Span
 
@@ -46,7 +49,7 @@ _PARAGRAPH = {"Start": "Paragraph"}
 _PARAGRAPH_END = {"End": "Paragraph"}
 
 _CONTAINERS = frozenset({"list", "item", "quote"})
-_CONTAINER_TAGS = frozenset({"List", "BlockQuote", "FootnoteDefinition"})
+_WITH_BLOCKS = _CONTAINERS | {"footnote"}
 
 
 @dataclass(slots=True)
@@ -56,12 +59,12 @@ class Node:
     kind: NodeKind
     start: int
     end: int
-    children: list[Node] = field(default_factory=list)
+    children: Sequence[Node] = ()
     level: int = 0
     """Of a heading."""
     title: str = ""
     """Of a heading: its plain text."""
-    attributes: Mapping[str, str] = field(default_factory=dict)
+    attributes: Mapping[str, str] | None = None
     """Of a heading: `{key=value}` behind its text."""
     fenced: bool = False
     """Of code."""
@@ -85,24 +88,28 @@ def parse(text: str, body: int, *, controls: bool) -> Parsed:
 
     `controls` says whether there are control characters in it.
     """
-    from pyromark import Options, events_with_range
-
-    # Alerts and task lists stay off: their markers are then text like any other,
-    # and no event hides them.
-    options = (
-        Options.ENABLE_TABLES
-        | Options.ENABLE_FOOTNOTES
-        | Options.ENABLE_STRIKETHROUGH
-        | Options.ENABLE_MATH
-    )
     copy = _ascii(blank_controls(text, " ") if controls else text, body)
-    events = events_with_range(copy, options=options)
+    events = _parser().events_with_range(copy)
     walk = _Walk(text, copy, cast("Iterator[tuple[_Event, Mapping[str, int]]]", events))
     walk.run()
     return Parsed(
         children=walk.children,
         hidden=walk.hidden.ranges(),
         unclosed=walk.hidden.unclosed,
+    )
+
+
+@cache
+def _parser() -> Markdown:
+    from pyromark import Markdown, Options
+
+    # Alerts and task lists stay off: their markers are then text like any other,
+    # and no event hides them.
+    return Markdown(
+        options=Options.ENABLE_TABLES
+        | Options.ENABLE_FOOTNOTES
+        | Options.ENABLE_STRIKETHROUGH
+        | Options.ENABLE_MATH
     )
 
 
@@ -127,69 +134,56 @@ class _Walk:
         self, text: str, copy: str, events: Iterator[tuple[_Event, Mapping[str, int]]]
     ) -> None:
         self._text = text
-        self._copy = copy
+        self._titles = Titles(text, copy)
         self._events = events
         # The same iterator, seen as events alone.
         self._names = map(itemgetter(0), events)
         self.children: list[Node] = []
         self.hidden = Hidden(text)
-        self._special = self.hidden.possible(0, len(text))
 
     def run(self) -> None:
         """Open a node for each block, close it at its end."""
-        stack: list[Node] = []
+        above: list[list[Node]] = []
         siblings = self.children
         # A tight item holds its text without a paragraph around it.
         tight: Node | None = None
         depth = 0
-        names, special = self._names, self._special
+        names, hidden = self._names, self.hidden
         for event, span in self._events:
+            start, end = span["start"], span["end"]
             node: Node | None = None
             if event == _PARAGRAPH:
                 # Most blocks are paragraphs, and few hold anything to hide.
-                if special:
-                    self._skip(_PARAGRAPH_END, span["start"], span["end"])
+                if hidden.ahead < end:
+                    self._skip(_PARAGRAPH_END, start, end)
                 else:
                     _ = _PARAGRAPH_END in names
-                siblings.append(Node("paragraph", span["start"], span["end"]))
-                tight = None
-                continue
-            if isinstance(event, str):
+                node = Node("paragraph", start, end)
+            elif isinstance(event, str):
                 if event == "Rule":
-                    node = Node("rule", span["start"], span["end"])
+                    node = Node("rule", start, end)
             elif "Start" in event:
-                node = self._open(event["Start"], span["start"], span["end"], depth)
-            elif "End" in event and _closes(event["End"]):
+                node = self._open(event["Start"], start, end, depth)
+            elif "End" in event and (closed := _KINDS.get(_name(event["End"]))):
+                siblings = above.pop()
+                depth -= closed != "item"
                 tight = None
-                depth -= stack.pop().kind != "item"
-                siblings = stack[-1].children if stack else self.children
                 continue
-            if node is None:
-                tight = self._inline(event, span, tight, siblings)
+            if node is not None:
+                tight = None
+                siblings.append(node)
+                if node.kind in _CONTAINERS and not node.unseen:
+                    above.append(siblings)
+                    node.children = siblings = []
+                    depth += node.kind != "item"
                 continue
-            tight = None
-            siblings.append(node)
-            if node.kind in _CONTAINERS and not node.unseen:
-                stack.append(node)
-                siblings = node.children
-                depth += node.kind != "item"
-
-    def _inline(
-        self,
-        event: _Event,
-        span: Mapping[str, int],
-        tight: Node | None,
-        siblings: list[Node],
-    ) -> Node:
-        """Take a piece of a tight item's text; give the paragraph it belongs to."""
-        if tight is None:
-            tight = Node("paragraph", span["start"], span["end"])
-            siblings.append(tight)
-        elif span["end"] > tight.end:
-            tight.end = span["end"]
-        if self._special:
-            self._note(event, span)
-        return tight
+            if tight is None:
+                tight = Node("paragraph", start, end)
+                siblings.append(tight)
+            elif end > tight.end:
+                tight.end = end
+            if hidden.ahead < end:
+                self._note(event, start, end)
 
     def _open(
         self, tag: str | Mapping[str, Any], start: int, end: int, depth: int
@@ -198,7 +192,7 @@ class _Walk:
 
         The events inside are consumed unless it is a container.
         """
-        name = tag if isinstance(tag, str) else next(iter(tag))
+        name = _name(tag)
         kind = _KINDS.get(name)
         if kind is None:
             return None
@@ -226,11 +220,11 @@ class _Walk:
 
     def _skip(self, closing: _Event, start: int, end: int) -> None:
         """Consume the events up to `closing`, noting what is not to be shown."""
-        if self._special and self.hidden.possible(start, end):
+        if self.hidden.possible(start, end):
             for event, span in self._events:
                 if event == closing:
                     return
-                self._note(event, span)
+                self._note(event, span["start"], span["end"])
         # Containment takes what it compares, in C.
         _ = closing in self._names
 
@@ -238,52 +232,47 @@ class _Walk:
         """Consume the events of the container that was just opened."""
         open_containers = 1
         for event, span in self._events:
-            tag = None if isinstance(event, str) else event.get("Start")
-            if tag == "HtmlBlock":
-                self.hidden.html(span["start"], span["end"])
-            elif isinstance(tag, dict) and "CodeBlock" in tag:
-                self.hidden.code(span["start"], span["end"])
-            elif tag is not None:
-                open_containers += tag == "Item" or (
-                    isinstance(tag, dict) and not _CONTAINER_TAGS.isdisjoint(tag)
-                )
-            elif not isinstance(event, str) and _closes(event.get("End")):
-                open_containers -= 1
-                if open_containers == 0:
-                    return
+            if isinstance(event, str):
+                continue
+            start, end = span["start"], span["end"]
+            if "Start" in event:
+                tag = event["Start"]
+                kind = _KINDS.get(_name(tag))
+                if kind == "html":
+                    self.hidden.html(start, end)
+                elif kind == "code":
+                    self.hidden.code(start, end)
+                else:
+                    open_containers += kind in _WITH_BLOCKS
+            elif "End" in event:
+                if _KINDS.get(_name(event["End"])) in _WITH_BLOCKS:
+                    open_containers -= 1
+                    if open_containers == 0:
+                        return
             else:
-                self._note(event, span)
+                self._note(event, start, end)
 
     def _heading(self, level: str, start: int, end: int) -> Node:
         closing = {"End": {"Heading": level}}
-        title = Title(self._text, self._copy)
+        pieces = []
         for event, span in self._events:
             if event == closing:
                 break
-            title.take(event, span["start"], span["end"])
-            if self._special:
-                self._note(event, span)
-        plain, attributes = title.plain()
-        return Node(
-            "heading",
-            start,
-            end,
-            level=int(level[1]),
-            title=plain,
-            attributes=attributes,
-        )
+            first, last = span["start"], span["end"]
+            pieces.append(self._titles.piece(event, first, last))
+            if self.hidden.ahead < last:
+                self._note(event, first, last)
+        title, attributes = plain("".join(pieces))
+        return Node("heading", start, end, (), int(level[1]), title, attributes)
 
-    def _note(self, event: _Event, span: Mapping[str, int]) -> None:
+    def _note(self, event: _Event, start: int, end: int) -> None:
         if isinstance(event, str):
             return
         if "Code" in event:
-            self.hidden.code(span["start"], span["end"])
-        elif "InlineHtml" in event and self._text.startswith(COMMENT, span["start"]):
-            self.hidden.comment(span["start"], span["end"])
+            self.hidden.code(start, end)
+        elif "InlineHtml" in event and self._text.startswith(COMMENT, start):
+            self.hidden.comment(start, end)
 
 
-def _closes(tag: object) -> bool:
-    """Say whether an end tag is a container's."""
-    if isinstance(tag, dict):
-        return not _CONTAINER_TAGS.isdisjoint(tag)
-    return tag in {"Item", "FootnoteDefinition"}
+def _name(tag: str | Mapping[str, Any]) -> str:
+    return tag if isinstance(tag, str) else next(iter(tag))

@@ -24,41 +24,42 @@ _NAMED = re.compile(r"(?<=[\s{])([\w-]+)=(\"[^\"{}]*\"|[^\s{}\"]+)")
 _BREAKING_TAG = re.compile(r"<(?:br|hr)\b", re.IGNORECASE)
 
 
-class Title:
-    """Collects the plain text of one heading from its events."""
+class Titles:
+    """Reads the headings of one text; `copy` is what the parser read for it."""
 
     def __init__(self, text: str, copy: str) -> None:
         self._text = text
         self._copy = copy
-        self._parts: list[str] = []
 
-    def take(self, event: str | Mapping[str, Any], start: int, end: int) -> None:
-        """Add what an event says; `copy` is what the parser read for `text`."""
+    def piece(self, event: str | Mapping[str, Any], start: int, end: int) -> str:
+        """Give what an event inside a heading says."""
         if isinstance(event, str):
-            self._parts.append(" ")
-        elif "Text" in event:
+            return " "
+        if "Text" in event:
             # A decoded entity or escape differs from its source.
-            same = self._copy[start:end] == event["Text"]
-            self._parts.append(self._text[start:end] if same else event["Text"])
-        elif "Code" in event:
-            self._parts.append(_code(self._text[start:end]))
-        elif "InlineMath" in event or "DisplayMath" in event:
-            self._parts.append(self._text[start:end])
-        elif "InlineHtml" in event and _BREAKING_TAG.match(event["InlineHtml"]):
-            self._parts.append(" ")
+            said: str = event["Text"]
+            return self._text[start:end] if self._copy[start:end] == said else said
+        if "Code" in event:
+            return _code(self._text[start:end])
+        if "InlineMath" in event or "DisplayMath" in event:
+            return self._text[start:end]
+        if "InlineHtml" in event and _BREAKING_TAG.match(event["InlineHtml"]):
+            return " "
+        return ""
 
-    def plain(self) -> tuple[str, Mapping[str, str]]:
-        """Give the title in one line, and what its attributes say."""
-        title = " ".join(without_data(clean("".join(self._parts))).split())
-        if title.endswith("}"):
-            opening = title.rfind("{")
-            if opening > 0 and _ATTRIBUTES.fullmatch(title, opening):
-                said = {
-                    found[1]: found[2].strip('"')
-                    for found in _NAMED.finditer(title, opening)
-                }
-                return title[:opening].rstrip(), said
-        return title, {}
+
+def plain(pieces: str) -> tuple[str, Mapping[str, str] | None]:
+    """Give a title in one line, and what its attributes say."""
+    title = " ".join(without_data(clean(pieces)).split())
+    if title.endswith("}"):
+        opening = title.rfind("{")
+        if opening > 0 and _ATTRIBUTES.fullmatch(title, opening):
+            said = {
+                found[1]: found[2].strip('"')
+                for found in _NAMED.finditer(title, opening)
+            }
+            return title[:opening].rstrip(), said
+    return title, None
 
 
 def _code(source: str) -> str:
