@@ -40,6 +40,8 @@ _CONTROL_BYTES = bytes({*range(32), 127} - {9, 10, 12, 13})
 
 _TAKEN_OUT = bytes({*range(32), 127} - {9, 10})
 
+_ASCII = bytes(range(128))
+
 # Coloured terminal logs stay under 5 % of control characters, random bytes that
 # happen to be ASCII have 22 %.
 _MAX_CONTROL_SHARE = 0.15
@@ -68,6 +70,8 @@ class Decoded:
     """A document's characters, which spans count."""
 
     text: str
+    controls: bool
+    """Whether `clean` has anything to take out of it."""
     warnings: tuple[str, ...] = ()
 
 
@@ -86,10 +90,15 @@ def decode(data: bytes, source: str, *, declared: str | None = None) -> Decoded:
         if data.startswith(signature):
             message = f"{source}: found {name}, expected text; name it for what it is"
             raise ReadError(message)
-    text, warnings = _characters(data, source, declared)
+    controls = len(data) - len(data.translate(None, _CONTROL_BYTES))
+    text, warnings = _characters(data, source, declared, controls)
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return Decoded(text=text, warnings=warnings)
+    # The bytes counted leave out form feeds, and say nothing beyond ASCII.
+    suspect = controls > 0 or "\f" in text or not text.isascii()
+    return Decoded(
+        text=text, controls=suspect and has_controls(text), warnings=warnings
+    )
 
 
 def clean(text: str) -> str:
@@ -105,11 +114,14 @@ def clean(text: str) -> str:
 
 def has_controls(text: str) -> bool:
     """Say whether `clean` has anything to take out of `text`."""
+    # Four times as fast as the pattern, which is left the letters beyond ASCII.
+    data = text.encode("utf-8", "surrogatepass")
+    if len(data.translate(None, _TAKEN_OUT)) < len(data):
+        return True
     if text.isascii():
-        # Four times as fast as the pattern, and most documents are ASCII.
-        data = text.encode()
-        return len(data.translate(None, _TAKEN_OUT)) < len(data)
-    return _CONTROLS.search(text) is not None
+        return False
+    beyond = data.translate(None, _ASCII).decode("utf-8", "surrogatepass")
+    return _CONTROLS.search(beyond) is not None
 
 
 def blank_controls(text: str, blank: str) -> str:
@@ -121,7 +133,7 @@ def blank_controls(text: str, blank: str) -> str:
 
 
 def _characters(
-    data: bytes, source: str, declared: str | None
+    data: bytes, source: str, declared: str | None, controls: int
 ) -> tuple[str, tuple[str, ...]]:
     for mark, encoding in _MARKS:
         if data.startswith(mark) and len(data) % (4 if "32" in encoding else 2) == 0:
@@ -136,7 +148,6 @@ def _characters(
     wide = _wide(data)
     if wide is not None:
         return wide, ()
-    controls = len(data) - len(data.translate(None, _CONTROL_BYTES))
     if controls > _MAX_CONTROL_SHARE * len(data):
         message = (
             f"{source}: found binary data ({controls} of {len(data)} bytes are "

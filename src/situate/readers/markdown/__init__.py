@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from situate.model import Block, Code
 from situate.readers import clauses, frontmatter
-from situate.readers.decoding import blank_controls, clean, decode, has_controls
+from situate.readers.decoding import blank_controls, clean, decode
 from situate.readers.markdown.nodes import parse
-from situate.readers.markdown.parts import build, complete
+from situate.readers.markdown.parts import build, complete, written
 from situate.readers.markdown.passages import HOLE, Source
 from situate.readers.options import DEFAULTS
 from situate.readers.tree import Outline, Read
@@ -47,15 +47,13 @@ def read(
     text = decoded.text
     front = frontmatter.split(text)
     described = frontmatter.describe(front.values, source=source, doc_type=doc_type)
-    controls = has_controls(text)
-    parsed = parse(text, front.body, controls=controls)
-    shown = blank_controls(text, HOLE) if controls else text
+    parsed = parse(text, front.body, controls=decoded.controls)
     outline = Outline()
     if front.unread is not None:
         _add_unread(outline, text, *front.unread)
     warnings = decoded.warnings + front.warnings + described.warnings
-    seen = _source(shown, parsed)
-    nodes = complete(_taken(parsed.children), seen, front.body, len(shown))
+    seen = _source(text, parsed, controls=decoded.controls)
+    nodes = complete(_taken(parsed.children), seen, front.body, len(text))
     pieces: Mapping[int, Sequence[clauses.Piece]] = {}
     if options.legal_numbering:
         nodes, paragraphs = tee(nodes)
@@ -96,17 +94,21 @@ def _outside_comments(text: str) -> Iterator[str]:
         position = end + 3
 
 
-def _source(shown: str, parsed: Parsed) -> Source:
+def _source(text: str, parsed: Parsed, *, controls: bool) -> Source:
     """Put a hole in the place of every character that is not to be shown."""
-    if not parsed.hidden:
-        return Source(shown=shown, has_holes=HOLE in shown, has_formulas="$$" in shown)
-    parts: list[str] = []
-    position = 0
-    for start, end in parsed.hidden:
-        parts += (shown[position:start], HOLE * (end - start))
-        position = end
-    shown = "".join(parts) + shown[position:]
-    return Source(shown=shown, has_holes=HOLE in shown, has_formulas="$$" in shown)
+    shown = blank_controls(text, HOLE) if controls else text
+    if parsed.hidden:
+        parts: list[str] = []
+        position = 0
+        for start, end in parsed.hidden:
+            parts += (shown[position:start], HOLE * (end - start))
+            position = end
+        shown = "".join(parts) + shown[position:]
+    return Source(
+        shown=shown,
+        has_holes=controls or bool(parsed.hidden),
+        has_formulas="$" in shown and "$$" in shown,
+    )
 
 
 def _add_unread(outline: Outline, text: str, start: int, end: int) -> None:
@@ -175,14 +177,12 @@ def _add_blocks(
                     piece = replace(piece, level=above + piece.level)  # noqa: PLW2901 - clauses stand below the heading
                 clauses.write(outline, piece, lambda *span: source.cut(*span)[0])
             continue
-        block = build(node, source, outline.block_id)
-        if block is None:
-            continue
         if node.kind == "heading":
+            text, span = written(node, source)
+            if not text:
+                continue
             above = node.level
-            outline.heading(
-                level=node.level, title=node.title, text=block.text, span=block.span
-            )
+            outline.heading(level=above, title=node.title, text=text, span=span)
             if node.attributes:
                 said, wrong = frontmatter.override(
                     outline.inherited or metadata,
@@ -191,6 +191,6 @@ def _add_blocks(
                 )
                 outline.describe(said)
                 warnings += wrong
-        else:
+        elif block := build(node, source, outline.block_id):
             outline.add(block)
     return warnings

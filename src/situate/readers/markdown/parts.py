@@ -50,20 +50,21 @@ def complete(
     shown = around.shown
     position = start
     for node in _formulas(list(children), shown) if around.has_formulas else children:
-        if position < node.start and not shown[position : node.start].isspace():
-            if node.kind == "paragraph":
+        kind, begin = node.kind, node.start
+        if position < begin and not shown[position:begin].isspace():
+            if kind == "paragraph":
                 # The range of a tight item's text begins behind a backslash.
-                begin = max(position, around.lead(node.start))
-                if shown[begin : node.start].strip():
-                    node.start = begin
-            yield from _definitions(around, position, node.start)
-        if node.kind == "paragraph" and shown.find("|", node.start, node.end) >= 0:
+                lead = max(position, around.lead(begin))
+                if shown[lead:begin].strip():
+                    node.start = begin = lead
+            yield from _definitions(around, position, begin)
+        if kind == "paragraph" and shown.find("|", begin, node.end) >= 0:
             yield from _tables(node, around)
-        elif node.kind != "rule":
+        elif kind != "rule":
             yield node
-        # A list's own range runs on into what follows.
-        last = node.children[-1] if node.kind == "list" and node.children else node
-        position = max(position, last.end)
+        last = _end(node)
+        if last > position:
+            position = last
     if position < end and not shown[position:end].isspace():
         yield from _definitions(around, position, end)
 
@@ -74,38 +75,40 @@ def build(node: Node, around: _Around, block_id: str) -> Block | None:
     Its parts carry the same id.
     """
     kind = node.kind
-    start = node.start
-    if kind == "paragraph" and not (around.has_holes or around.has_formulas):
-        # Most blocks are, and there is nothing to be put right about them.
-        text, end = around.cut(start, node.end)
-        text = text.lstrip(" \t\n")
-        if not text or text.isspace():
-            return None
-        return Block(block_id=block_id, kind=kind, text=text, span=(start, end))
-    if kind in _ALIGNED:
-        start = around.lead(start)
-        last = node.children[-1] if kind == "list" and node.children else node
-        text, end = around.cut(start, last.end)
-    else:
-        text, end = around.cut(start, node.end)
-        # A tab cut in two by an item's indentation leaves blanks.
-        text = text.lstrip(" \t\n")
-    if not text or text.isspace() or kind == "item" or kind == "rule":  # noqa: PLR1714 - mypy narrows only this form
+    text, span = written(node, around)
+    if not text or kind == "item" or kind == "rule":  # noqa: PLR1714 - mypy narrows only this form
         return None
-    if kind == "table" and len(around.lines(start, end)) < 2:
+    if kind == "table" and len(around.lines(*span)) < 2:
         kind = "paragraph"  # a comment hid its first or last rows
     content = None
     if kind in _WITH_PARTS and not node.unseen:
-        content = _content(node, around, text, (start, end), block_id)
+        content = _content(node, around, text, span, block_id)
         if isinstance(content, Quote):
             if not content.blocks:
                 return None
-            text = "\n\n".join(block.text for block in content.blocks)
+            text = "\n\n".join([block.text for block in content.blocks])
     elif kind == "paragraph" and around.has_formulas and _is_formula(text):
         kind = "math"
-    return Block(
-        block_id=block_id, kind=kind, text=text, span=(start, end), content=content
-    )
+    return Block(block_id=block_id, kind=kind, text=text, span=span, content=content)
+
+
+def written(node: Node, around: _Around) -> tuple[str, Span]:
+    """Give what a node shows, and where it stands."""
+    start = node.start
+    if node.kind in _ALIGNED:
+        start = around.lead(start)
+        text, end = around.cut(start, _end(node))
+        return text, (start, end)
+    text, end = around.cut(start, node.end)
+    # A tab cut in two by an item's indentation leaves blanks.
+    return text.lstrip(" \t\n"), (start, end)
+
+
+def _end(node: Node) -> int:
+    """Give where a node ends; a list's own range runs on into what follows."""
+    if node.kind == "list" and node.children:
+        return node.children[-1].end
+    return node.end
 
 
 def _content(
@@ -148,13 +151,14 @@ def _items(node: Node, around: _Around, block_id: str) -> Items:
 
 def _is_plain(item: Node, shown: str, end: int) -> bool:
     """Say whether an item is its marker and one paragraph."""
-    children = item.children
-    marker = _MARKER.match(shown, item.start, end)
-    if marker is None or len(children) > 1:
+    if len(item.children) > 1:
         return False
-    if not children:
+    marker = _MARKER.match(shown, item.start, end)
+    if marker is None:
+        return False
+    if not item.children:
         return marker.end() == end
-    text = children[0]
+    text = item.children[0]
     return (
         text.kind == "paragraph"
         # A backslash is no part of the range, a definition fills its lines.
@@ -186,16 +190,15 @@ def _row(around: _Around, start: int, end: int) -> Row:
 
 
 def _code(text: str, *, fenced: bool) -> Code:
-    lines = text.split("\n")
+    lines = tuple(text.split("\n"))
     if not fenced:
-        return Code(lines=tuple(lines))
-    opening, *rest = lines
-    fence = opening.lstrip()
+        return Code(lines=lines)
+    fence = lines[0].lstrip()
     length = len(fence) - len(fence.lstrip(fence[:1]))
-    last = rest[-1].strip() if rest else ""
+    last = lines[-1].strip() if len(lines) > 1 else ""
     if len(last) >= length and not last.strip(fence[:1]):
-        return Code(lines=tuple(rest[:-1]), opening=opening, closing=rest[-1])
-    return Code(lines=tuple(rest), opening=opening)
+        return Code(lines=lines[1:-1], opening=lines[0], closing=lines[-1])
+    return Code(lines=lines[1:], opening=lines[0])
 
 
 def _definitions(around: _Around, start: int, end: int) -> Iterator[Node]:

@@ -58,11 +58,11 @@ class Source:
 
     def cut(self, start: int, end: int) -> tuple[str, int]:
         """Give the text of a range without the blanks it ends in, and its end."""
-        if not self.has_holes:
-            text = self.shown[start:end].rstrip()
-            return text, start + len(text)
-        text = self.shown[start:end].rstrip(_BLANK)
-        return text.replace(HOLE, ""), start + len(text)
+        text = self.shown[start:end].rstrip()
+        if self.has_holes and HOLE in text:
+            text = text.rstrip(_BLANK)
+            return text.replace(HOLE, ""), start + len(text)
+        return text, start + len(text)
 
     def lines(self, start: int, end: int) -> list[Line]:
         """Give the lines that a range touches, the last one cut at its end."""
