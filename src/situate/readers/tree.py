@@ -7,7 +7,6 @@ whatever the format. Nothing recurses.
 from __future__ import annotations
 
 import hashlib
-import re
 import unicodedata
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -27,7 +26,10 @@ _MAX_SLUG = 60
 _HASHED_TOGETHER = 1_000
 """Texts that are held back: few at a time cost time, all of them memory."""
 
-_NO_WORD = re.compile("[^a-z0-9]+")
+_WORDS = "".join(
+    chr(code) if chr(code).isalnum() else " " for code in range(128)
+)
+"""What stands for each character of ASCII in a slug."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,7 +189,7 @@ def slug(title: str) -> str:
     """
     lowered = title.lower()
     if lowered.isascii():
-        words = _NO_WORD.sub("-", lowered).strip("-")
+        words = "-".join(lowered.translate(_WORDS).split())
     else:
         kept = "".join(
             character if unicodedata.category(character)[0] in "LMN" else " "

@@ -62,7 +62,7 @@ def complete(
             yield from _tables(node, around)
         elif kind != "rule":
             yield node
-        last = _end(node)
+        last = _list_end(node) if kind == "list" else node.end
         if last > position:
             position = last
     if position < end and not shown[position:end].isspace():
@@ -94,21 +94,20 @@ def build(node: Node, around: _Around, block_id: str) -> Block | None:
 
 def written(node: Node, around: _Around) -> tuple[str, Span]:
     """Give what a node shows, and where it stands."""
-    start = node.start
-    if node.kind in _ALIGNED:
+    start, kind = node.start, node.kind
+    if kind in _ALIGNED:
         start = around.lead(start)
-        text, end = around.cut(start, _end(node))
+        end = _list_end(node) if kind == "list" else node.end
+        text, end = around.cut(start, end)
         return text, (start, end)
     text, end = around.cut(start, node.end)
     # A tab cut in two by an item's indentation leaves blanks.
     return text.lstrip(" \t\n"), (start, end)
 
 
-def _end(node: Node) -> int:
-    """Give where a node ends; a list's own range runs on into what follows."""
-    if node.kind == "list" and node.children:
-        return node.children[-1].end
-    return node.end
+def _list_end(node: Node) -> int:
+    """Give where a list's last item ends; its own range runs on into what follows."""
+    return node.children[-1].end if node.children else node.end
 
 
 def _content(
@@ -151,14 +150,12 @@ def _items(node: Node, around: _Around, block_id: str) -> Items:
 
 def _is_plain(item: Node, shown: str, end: int) -> bool:
     """Say whether an item is its marker and one paragraph."""
-    if len(item.children) > 1:
+    children = item.children
+    if len(children) > 1 or (marker := _MARKER.match(shown, item.start, end)) is None:
         return False
-    marker = _MARKER.match(shown, item.start, end)
-    if marker is None:
-        return False
-    if not item.children:
+    if not children:
         return marker.end() == end
-    text = item.children[0]
+    text = children[0]
     return (
         text.kind == "paragraph"
         # A backslash is no part of the range, a definition fills its lines.

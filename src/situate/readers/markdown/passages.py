@@ -8,7 +8,7 @@ always those of the source.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -66,11 +66,13 @@ class Source:
 
     def lines(self, start: int, end: int) -> list[Line]:
         """Give the lines that a range touches, the last one cut at its end."""
+        shown = self.shown
         lines = []
         position = self.lead(start)
         while position < end:
-            stop = self.shown.find("\n", position, end)
-            stop = end if stop < 0 else stop
+            stop = shown.find("\n", position, end)
+            if stop < 0:
+                stop = end
             lines.append(Line(position, stop, 0, 0))
             position = stop + 1
         return lines
@@ -101,27 +103,28 @@ class Passage:
     def lines(self, start: int, end: int) -> list[Line]:
         """Give the lines that a range touches, the last one cut at its end."""
         first = bisect_left(self._ends, start)
-        last = bisect_right(self._ends, end - 1) + 1
+        last = bisect_left(self._ends, end) + 1
         lines = self._lines[first:last]
         if lines and lines[-1].end > end:
-            lines[-1] = lines[-1]._replace(end=end)
+            begin, _, column, pad = lines[-1]
+            lines[-1] = Line(begin, end, column, pad)
         return lines
 
     def cut(self, start: int, end: int) -> tuple[str, int]:
         """Give the text of a range without the blanks it ends in, and its end."""
+        shown = self.shown
         lines = self.lines(start, end)
-        while lines and not self.shown[lines[-1].start : lines[-1].end].strip(_BLANK):
+        while lines and not shown[lines[-1].start : lines[-1].end].strip(_BLANK):
             lines.pop()
-        parts = []
-        for line in lines:
-            if line.start < start:
-                parts.append(self.shown[start : line.end])
-            else:
-                parts.append(" " * line.pad + self.shown[line.start : line.end])
-        if parts:
-            last = parts[-1].rstrip(_BLANK)
-            end = lines[-1].end - (len(parts[-1]) - len(last))
-            parts[-1] = last
+        if not lines:
+            return "", max(start, end)
+        parts = [
+            shown[start:stop] if begin < start else " " * pad + shown[begin:stop]
+            for begin, stop, _, pad in lines
+        ]
+        last = parts[-1].rstrip(_BLANK)
+        end = lines[-1].end - (len(parts[-1]) - len(last))
+        parts[-1] = last
         text = "\n".join(parts)
         return text.replace(HOLE, "") if self.has_holes else text, max(start, end)
 
@@ -185,7 +188,7 @@ def columns(row: str) -> list[str]:
 def _indent(shown: str, line: Line, width: int) -> Line:
     """Move a line's start over at most `width` columns of white space."""
     start, end, column, pad = line
-    if pad == 0 and start + width <= end and shown.startswith(" " * width, start):
+    if pad == 0 and shown.startswith(" " * width, start, end):
         return Line(start + width, end, column + width, 0)
     while width > 0:
         if pad > 0:
