@@ -114,6 +114,8 @@ def clean(text: str) -> str:
 
 def has_controls(text: str) -> bool:
     """Say whether `clean` has anything to take out of `text`."""
+    if text.isprintable():  # a line is, in most cases
+        return False
     # Four times as fast as the pattern, which is left the letters beyond ASCII.
     data = text.encode("utf-8", "surrogatepass")
     if len(data.translate(None, _TAKEN_OUT)) < len(data):
