@@ -26,9 +26,7 @@ _MAX_SLUG = 60
 _HASHED_TOGETHER = 1_000
 """Texts that are held back: few at a time cost time, all of them memory."""
 
-_WORDS = "".join(
-    chr(code) if chr(code).isalnum() else " " for code in range(128)
-)
+_WORDS = "".join(chr(code) if chr(code).isalnum() else " " for code in range(128))
 """What stands for each character of ASCII in a slug."""
 
 

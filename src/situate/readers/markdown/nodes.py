@@ -47,6 +47,8 @@ _QUESTION = "\x01"
 
 _PARAGRAPH = {"Start": "Paragraph"}
 _PARAGRAPH_END = {"End": "Paragraph"}
+_ITEM = {"Start": "Item"}
+_ITEM_END = {"End": "Item"}
 
 _CONTAINERS = frozenset({"list", "item", "quote"})
 _WITH_BLOCKS = _CONTAINERS | {"footnote"}
@@ -148,42 +150,54 @@ class _Walk:
         # A tight item holds its text without a paragraph around it.
         tight: Node | None = None
         depth = 0
-        names, hidden = self._names, self.hidden
         for event, span in self._events:
             start, end = span["start"], span["end"]
             node: Node | None = None
             if event == _PARAGRAPH:
-                # Most blocks are paragraphs, and few hold anything to hide.
-                if hidden.ahead < end:
-                    self._skip(_PARAGRAPH_END, start, end)
-                else:
-                    _ = _PARAGRAPH_END in names
+                self._skip(_PARAGRAPH_END, start, end)
                 node = Node("paragraph", start, end)
+            elif event == _ITEM:
+                node = Node("item", self._begin(start, end), end)
+            elif event == _ITEM_END:
+                siblings = above.pop()
+                tight = None
+                continue
             elif isinstance(event, str):
-                if event == "Rule":
-                    node = Node("rule", start, end)
+                node = Node("rule", start, end) if event == "Rule" else None
             elif "Start" in event:
                 node = self._open(event["Start"], start, end, depth)
-            elif "End" in event and (closed := _KINDS.get(_name(event["End"]))):
+            elif "End" in event and _name(event["End"]) in _KINDS:
                 siblings = above.pop()
-                depth -= closed != "item"
+                depth -= 1
                 tight = None
                 continue
-            if node is not None:
-                tight = None
-                siblings.append(node)
-                if node.kind in _CONTAINERS and not node.unseen:
-                    above.append(siblings)
-                    node.children = siblings = []
-                    depth += node.kind != "item"
+            if node is None:
+                tight = self._inline(event, span, tight, siblings)
                 continue
-            if tight is None:
-                tight = Node("paragraph", start, end)
-                siblings.append(tight)
-            elif end > tight.end:
-                tight.end = end
-            if hidden.ahead < end:
-                self._note(event, start, end)
+            tight = None
+            siblings.append(node)
+            if node.kind in _CONTAINERS and not node.unseen:
+                above.append(siblings)
+                node.children = siblings = []
+                depth += node.kind != "item"
+
+    def _inline(
+        self,
+        event: _Event,
+        span: Mapping[str, int],
+        tight: Node | None,
+        siblings: list[Node],
+    ) -> Node:
+        """Take a piece of a tight item's text; give the paragraph it belongs to."""
+        start, end = span["start"], span["end"]
+        if tight is None:
+            tight = Node("paragraph", start, end)
+            siblings.append(tight)
+        elif end > tight.end:
+            tight.end = end
+        if self.hidden.ahead < end:
+            self._note(event, start, end)
+        return tight
 
     def _open(
         self, tag: str | Mapping[str, Any], start: int, end: int, depth: int
@@ -198,9 +212,7 @@ class _Walk:
             return None
         if kind == "heading" and not isinstance(tag, str):
             return self._heading(tag["Heading"]["level"], start, end)
-        # Where a tab stands before it, the range may begin too early.
-        while start < end and self._text[start] in " \t\n":
-            start += 1
+        start = self._begin(start, end)
         node = Node(kind, start, end)
         if kind == "table":
             self._skip({"End": name}, start, end)
@@ -213,14 +225,21 @@ class _Walk:
             self.hidden.html(start, end)
         elif kind == "footnote":
             self._pass_over()
-        elif kind != "item" and depth >= MAX_DEPTH:
+        elif depth >= MAX_DEPTH:
             node.unseen = True
             self._pass_over()
         return node
 
+    def _begin(self, start: int, end: int) -> int:
+        """Give where a block begins: a tab before it may be in its range."""
+        while start < end and self._text[start] in " \t\n":
+            start += 1
+        return start
+
     def _skip(self, closing: _Event, start: int, end: int) -> None:
         """Consume the events up to `closing`, noting what is not to be shown."""
-        if self.hidden.possible(start, end):
+        # Few blocks hold anything to hide.
+        if self.hidden.ahead < end and self.hidden.possible(start, end):
             for event, span in self._events:
                 if event == closing:
                     return

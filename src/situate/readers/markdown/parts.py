@@ -21,9 +21,11 @@ from situate.readers.markdown.passages import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from situate.model import Content, Span
+    from situate.model import Span
+    from situate.readers.markdown.nodes import NodeKind
+    from situate.readers.markdown.passages import Line
 
 _Around: TypeAlias = Source | Passage
 
@@ -36,7 +38,6 @@ _RULE_CELL = re.compile(r":?-+:?")
 # A formula that runs on for more blocks than this is a stray `$$`.
 _MAX_FORMULA_BLOCKS = 32
 _ALIGNED = frozenset({"list", "code"})
-_WITH_PARTS = frozenset({"list", "quote", "table", "code"})
 _FORMULA_KINDS = frozenset({"paragraph", "heading", "list", "quote", "table"})
 
 
@@ -62,9 +63,8 @@ def complete(
             yield from _tables(node, around)
         elif kind != "rule":
             yield node
-        last = _list_end(node) if kind == "list" else node.end
-        if last > position:
-            position = last
+        last = _end(node) if kind == "list" else node.end
+        position = max(position, last)
     if position < end and not shown[position:end].isspace():
         yield from _definitions(around, position, end)
 
@@ -74,55 +74,82 @@ def build(node: Node, around: _Around, block_id: str) -> Block | None:
 
     Its parts carry the same id.
     """
+    divide = None if node.unseen else _DIVIDED.get(node.kind)
+    if divide is not None:
+        return divide(node, around, block_id)
     kind = node.kind
     text, span = written(node, around)
     if not text or kind == "item" or kind == "rule":  # noqa: PLR1714 - mypy narrows only this form
         return None
-    if kind == "table" and len(around.lines(*span)) < 2:
-        kind = "paragraph"  # a comment hid its first or last rows
-    content = None
-    if kind in _WITH_PARTS and not node.unseen:
-        content = _content(node, around, text, span, block_id)
-        if isinstance(content, Quote):
-            if not content.blocks:
-                return None
-            text = "\n\n".join([block.text for block in content.blocks])
-    elif kind == "paragraph" and around.has_formulas and _is_formula(text):
+    if kind == "paragraph" and around.has_formulas and _is_formula(text):
         kind = "math"
-    return Block(block_id=block_id, kind=kind, text=text, span=span, content=content)
+    return Block(block_id=block_id, kind=kind, text=text, span=span)
 
 
 def written(node: Node, around: _Around) -> tuple[str, Span]:
     """Give what a node shows, and where it stands."""
-    start, kind = node.start, node.kind
-    if kind in _ALIGNED:
+    start = node.start
+    if node.kind in _ALIGNED:
         start = around.lead(start)
-        end = _list_end(node) if kind == "list" else node.end
-        text, end = around.cut(start, end)
+        text, end = around.cut(start, _end(node))
         return text, (start, end)
     text, end = around.cut(start, node.end)
     # A tab cut in two by an item's indentation leaves blanks.
     return text.lstrip(" \t\n"), (start, end)
 
 
-def _list_end(node: Node) -> int:
-    """Give where a list's last item ends; its own range runs on into what follows."""
-    return node.children[-1].end if node.children else node.end
+def _end(node: Node) -> int:
+    """Give where a node ends; a list's own range runs on into what follows."""
+    if node.kind == "list" and node.children:
+        return node.children[-1].end
+    return node.end
 
 
-def _content(
-    node: Node, around: _Around, text: str, span: Span, block_id: str
-) -> Content:
-    match node.kind:
-        case "list":
-            return _items(node, around, block_id)
-        case "quote":
-            passage = inside_quote(around, (node.start, span[1]))
-            return Quote(blocks=_blocks(node, passage, block_id))
-        case "table":
-            return _table(around, span)
-        case _:
-            return _code(text, fenced=node.fenced)
+def _list(node: Node, around: _Around, block_id: str) -> Block | None:
+    text, span = written(node, around)
+    if not text:
+        return None
+    items = _items(node, around, block_id)
+    return Block(block_id=block_id, kind="list", text=text, span=span, content=items)
+
+
+def _quote(node: Node, around: _Around, block_id: str) -> Block | None:
+    text, span = written(node, around)
+    if not text:
+        return None
+    blocks = _blocks(node, inside_quote(around, (node.start, span[1])), block_id)
+    if not blocks:
+        return None
+    return Block(
+        block_id=block_id,
+        kind="quote",
+        text="\n\n".join([block.text for block in blocks]),
+        span=span,
+        content=Quote(blocks=blocks),
+    )
+
+
+def _table(node: Node, around: _Around, block_id: str) -> Block | None:
+    text, span = written(node, around)
+    lines = around.lines(*span)
+    if len(lines) < 2:
+        # A comment hid its first or last rows.
+        return build(Node("paragraph", node.start, node.end), around, block_id)
+    header, delimiter, *body = lines
+    table = Table(
+        header=(_row(around, header),),
+        rows=tuple([_row(around, line) for line in body]),
+        delimiter=around.shown[delimiter.start : delimiter.end].strip(),
+    )
+    return Block(block_id=block_id, kind="table", text=text, span=span, content=table)
+
+
+def _code(node: Node, around: _Around, block_id: str) -> Block | None:
+    text, span = written(node, around)
+    if not text:
+        return None
+    lines = _lines(text, fenced=node.fenced)
+    return Block(block_id=block_id, kind="code", text=text, span=span, content=lines)
 
 
 def _blocks(node: Node, passage: Passage, block_id: str) -> tuple[Block, ...]:
@@ -165,19 +192,9 @@ def _is_plain(item: Node, shown: str, end: int) -> bool:
     )
 
 
-def _table(around: _Around, span: Span) -> Table:
-    header, delimiter, *body = around.lines(*span)
-    rows = (_row(around, line.start, line.end) for line in body)
-    return Table(
-        header=(_row(around, header.start, header.end),),
-        rows=tuple(rows),
-        delimiter=around.shown[delimiter.start : delimiter.end].strip(),
-    )
-
-
-def _row(around: _Around, start: int, end: int) -> Row:
-    text = around.shown[start:end].rstrip()
-    end = start + len(text)
+def _row(around: _Around, line: Line) -> Row:
+    text = around.shown[line.start : line.end].rstrip()
+    end = line.start + len(text)
     text = text.lstrip()
     start = end - len(text)
     if around.has_holes:
@@ -186,7 +203,7 @@ def _row(around: _Around, start: int, end: int) -> Row:
     return Row(text=text, cells=cells, span=(start, end))
 
 
-def _code(text: str, *, fenced: bool) -> Code:
+def _lines(text: str, *, fenced: bool) -> Code:
     lines = tuple(text.split("\n"))
     if not fenced:
         return Code(lines=lines)
@@ -296,3 +313,12 @@ def _is_formula(text: str) -> bool:
         and text.endswith("$$")
         and text.count("$$") == 2
     )
+
+
+_DIVIDED: Mapping[NodeKind, Callable[[Node, _Around, str], Block | None]] = {
+    "list": _list,
+    "quote": _quote,
+    "table": _table,
+    "code": _code,
+}
+"""How blocks are built that have parts."""
