@@ -7,6 +7,7 @@ both are put right here, so that every character belongs to a block.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 from situate.model import Block, Cell, Code, Item, Items, Quote, Row, Table
@@ -135,11 +136,11 @@ def _table(node: Node, around: _Around, block_id: str) -> Block | None:
     if len(lines) < 2:
         # A comment hid its first or last rows.
         return build(Node("paragraph", node.start, node.end), around, block_id)
-    header, delimiter, *body = lines
+    header, (start, end, _, _), *body = lines
     table = Table(
         header=(_row(around, header),),
         rows=tuple([_row(around, line) for line in body]),
-        delimiter=around.shown[delimiter.start : delimiter.end].strip(),
+        delimiter=around.shown[start:end].strip(),
     )
     return Block(block_id=block_id, kind="table", text=text, span=span, content=table)
 
@@ -193,8 +194,9 @@ def _is_plain(item: Node, shown: str, end: int) -> bool:
 
 
 def _row(around: _Around, line: Line) -> Row:
-    text = around.shown[line.start : line.end].rstrip()
-    end = line.start + len(text)
+    start, end, _, _ = line
+    text = around.shown[start:end].rstrip()
+    end = start + len(text)
     text = text.lstrip()
     start = end - len(text)
     if around.has_holes:
@@ -221,9 +223,9 @@ def _definitions(around: _Around, start: int, end: int) -> Iterator[Node]:
     A definition may run over several lines, but not over a blank one.
     """
     current: Node | None = None
-    for line in around.lines(start, end):
-        begin = max(line.start, start)
-        said = around.shown[begin : line.end].replace(HOLE, "")
+    for first, stop, _, _ in around.lines(start, end):
+        begin = max(first, start)
+        said = around.shown[begin:stop].replace(HOLE, "")
         begins = bool(said.strip()) and (
             current is None or _DEFINITION.match(said) is not None
         )
@@ -232,9 +234,9 @@ def _definitions(around: _Around, start: int, end: int) -> Iterator[Node]:
             current = None
         if begins:
             begin += len(said) - len(said.lstrip())
-            current = Node("reference", begin, line.end)
+            current = Node("reference", begin, stop)
         elif current is not None:
-            current.end = line.end
+            current.end = stop
     if current is not None:
         yield current
 
@@ -249,16 +251,14 @@ def _tables(paragraph: Node, around: _Around) -> Iterator[Node]:
         yield paragraph
         return
     lines = around.lines(paragraph.start, paragraph.end)
-    for number in range(1, len(lines)):
-        header, rule = (
-            around.shown[line.start : line.end]
-            for line in lines[number - 1 : number + 1]
-        )
-        if _heads_table(header, rule):
-            start = max(lines[number - 1].start, paragraph.start)
-            if number > 1:
-                yield Node("paragraph", paragraph.start, lines[number - 2].end)
-            yield Node("table", start, paragraph.end)
+    for number, ((begin, stop, _, _), (rule_begin, rule_stop, _, _)) in enumerate(
+        pairwise(lines)
+    ):
+        shown = around.shown
+        if _heads_table(shown[begin:stop], shown[rule_begin:rule_stop]):
+            if number > 0:
+                yield Node("paragraph", paragraph.start, lines[number - 1][1])
+            yield Node("table", max(begin, paragraph.start), paragraph.end)
             return
     yield paragraph
 

@@ -11,7 +11,7 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from situate.model import Span
@@ -28,16 +28,10 @@ _BLANK = (
 _MARKER = re.compile(r"(?:[-+*]|[0-9]{1,9}[.)])")
 
 
-class Line(NamedTuple):
-    """One line from where a container's content starts on it."""
-
-    start: int
-    end: int
-    """Offset of the line break, or of the end of the source."""
-    column: int
-    """Column of the content, tabs expanded to stops of four."""
-    pad: int
-    """Columns that a tab leaves over where it was cut, shown as spaces."""
+Line: TypeAlias = tuple[int, int, int, int]
+"""One line from where a container's content starts on it: its start, its end (the
+line break, or the end of the source), the column of the content (tabs expanded to
+stops of four) and the columns that a tab leaves over where it was cut."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +67,7 @@ class Source:
             stop = shown.find("\n", position, end)
             if stop < 0:
                 stop = end
-            lines.append(Line(position, stop, 0, 0))
+            lines.append((position, stop, 0, 0))
             position = stop + 1
         return lines
 
@@ -86,47 +80,45 @@ class Passage:
         self.has_holes: bool = around.has_holes
         self.has_formulas: bool = around.has_formulas
         self._lines = lines
-        self._ends = [line.end for line in lines]
+        self._ends = [end for _, end, _, _ in lines]
 
     @property
     def start(self) -> int:
         """Offset of the first character inside."""
-        return self._lines[0].start
+        return self._lines[0][0]
 
     def lead(self, offset: int) -> int:
         """Give where the content begins on the line that holds `offset`."""
         index = bisect_left(self._ends, offset)
-        return (
-            min(offset, self._lines[index].start) if index < len(self._ends) else offset
-        )
+        return min(offset, self._lines[index][0]) if index < len(self._ends) else offset
 
     def lines(self, start: int, end: int) -> list[Line]:
         """Give the lines that a range touches, the last one cut at its end."""
         first = bisect_left(self._ends, start)
         last = bisect_left(self._ends, end) + 1
         lines = self._lines[first:last]
-        if lines and lines[-1].end > end:
+        if lines and lines[-1][1] > end:
             begin, _, column, pad = lines[-1]
-            lines[-1] = Line(begin, end, column, pad)
+            lines[-1] = (begin, end, column, pad)
         return lines
 
     def cut(self, start: int, end: int) -> tuple[str, int]:
         """Give the text of a range without the blanks it ends in, and its end."""
         shown = self.shown
         lines = self.lines(start, end)
-        while lines and not shown[lines[-1].start : lines[-1].end].strip(_BLANK):
-            lines.pop()
-        if not lines:
-            return "", max(start, end)
         parts = [
             shown[start:stop] if begin < start else " " * pad + shown[begin:stop]
             for begin, stop, _, pad in lines
         ]
-        last = parts[-1].rstrip(_BLANK)
-        end = lines[-1].end - (len(parts[-1]) - len(last))
-        parts[-1] = last
-        text = "\n".join(parts)
-        return text.replace(HOLE, "") if self.has_holes else text, max(start, end)
+        while parts:
+            last = parts.pop()
+            kept = last.rstrip(_BLANK)
+            if kept:
+                _, stop, _, _ = lines[len(parts)]
+                text = "\n".join([*parts, kept])
+                text = text.replace(HOLE, "") if self.has_holes else text
+                return text, stop - len(last) + len(kept)
+        return "", max(start, end)
 
 
 def inside_quote(around: Source | Passage, span: Span) -> Passage:
@@ -134,10 +126,9 @@ def inside_quote(around: Source | Passage, span: Span) -> Passage:
     shown = around.shown
     lines = []
     for line in around.lines(*span):
-        content = _indent(shown, line, 3)
-        if content.start < line.end and shown[content.start] == ">":
-            after = Line(content.start + 1, line.end, content.column + 1, 0)
-            lines.append(_indent(shown, after, 1))
+        start, end, column, _ = _indent(shown, line, 3)
+        if start < end and shown[start] == ">":
+            lines.append(_indent(shown, (start + 1, end, column + 1, 0), 1))
         else:
             lines.append(line)
     return Passage(around, lines)
@@ -147,17 +138,17 @@ def inside_item(around: Source | Passage, span: Span) -> Passage:
     """Give what a list item holds, below the first line without indentation."""
     shown = around.shown
     first, *rest = around.lines(*span)
-    indented = _indent(shown, first, 3)
-    marker = _MARKER.match(shown, indented.start, first.end)
-    width = 0 if marker is None else marker.end() - marker.start()
-    column = indented.column + width
-    after = Line(indented.start + width, first.end, column, 0)
+    start, end, column, _ = _indent(shown, first, 3)
+    marker = _MARKER.match(shown, start, end)
+    width = 0 if marker is None else marker.end() - start
+    column += width
+    after = (start + width, end, column, 0)
     content = _indent(shown, after, 5)
     # Five columns are a space and indented code; a blank line counts as one.
-    if content.column - column > 4 or content.start >= first.end:
+    if content[2] - column > 4 or content[0] >= end:
         content = _indent(shown, after, 1)
-    depth = max(content.column, column + 1) - first.column
-    return Passage(around, [content, *(_indent(shown, line, depth) for line in rest)])
+    depth = max(content[2], column + 1) - first[2]
+    return Passage(around, [content, *[_indent(shown, line, depth) for line in rest]])
 
 
 def columns(row: str) -> list[str]:
@@ -189,7 +180,7 @@ def _indent(shown: str, line: Line, width: int) -> Line:
     """Move a line's start over at most `width` columns of white space."""
     start, end, column, pad = line
     if pad == 0 and shown.startswith(" " * width, start, end):
-        return Line(start + width, end, column + width, 0)
+        return start + width, end, column + width, 0
     while width > 0:
         if pad > 0:
             taken = min(pad, width)
@@ -206,4 +197,4 @@ def _indent(shown: str, line: Line, width: int) -> Line:
             break
         column += taken
         width -= taken
-    return Line(start, end, column, pad)
+    return start, end, column, pad
