@@ -104,6 +104,20 @@ def test_a_comment_left_open_hides_nothing_of_the_next_one() -> None:
     assert "Shown." in shown
 
 
+def test_a_heading_inside_a_comment_opens_no_section() -> None:
+    """A blank line ends the HTML block, but not the comment."""
+    text = "Shown.\n\n<div><!--\n\n# Hidden\n\n-->\n\nShown too.\n"
+
+    document = read_text(text).document
+
+    (section,) = document.root.children
+    assert [block.text for block in section.blocks] == [
+        "Shown.",
+        "<div>",
+        "Shown too.",
+    ]
+
+
 def test_indented_code_in_an_item_keeps_its_first_indentation() -> None:
     """Indentation survives on every line, relative to the item."""
     (bullets,) = blocks(read_text("1. run\n\n       first\n         second").document)

@@ -46,7 +46,7 @@ class Hidden:
         self._comments: list[Span] = []
         self._code: list[Span] = []
         self.ahead = next(self._places, len(text))
-        """Where something stands that may have to be hidden, nothing before it."""
+        """The next place where something may have to be hidden; the end for none."""
         self.unclosed: int | None = None
         """Where a comment begins that never ends; it is shown."""
 
