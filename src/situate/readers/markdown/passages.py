@@ -138,16 +138,15 @@ def inside_item(around: Source | Passage, span: Span) -> Passage:
     """Give what a list item holds, below the first line without indentation."""
     shown = around.shown
     first, *rest = around.lines(*span)
-    start, end, column, _ = _indent(shown, first, 3)
+    start, end, before, _ = _indent(shown, first, 3)
     marker = _MARKER.match(shown, start, end)
     width = 0 if marker is None else marker.end() - start
-    column += width
-    after = (start + width, end, column, 0)
-    content = _indent(shown, after, 5)
+    behind = (start + width, end, before + width, 0)
+    content = _indent(shown, behind, 5)
     # Five columns are a space and indented code; a blank line counts as one.
-    if content[2] - column > 4 or content[0] >= end:
-        content = _indent(shown, after, 1)
-    depth = max(content[2], column + 1) - first[2]
+    if content[2] - behind[2] > 4 or content[0] >= end:
+        content = _indent(shown, behind, 1)
+    depth = max(content[2], behind[2] + 1) - first[2]
     return Passage(around, [content, *[_indent(shown, line, depth) for line in rest]])
 
 
