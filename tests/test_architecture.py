@@ -34,6 +34,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "enrichment.statement",
         "enrichment.marked",
         "enrichment.gate",
+        "enrichment.grounding",
     ),
     ("enrichment.providers",),
     (

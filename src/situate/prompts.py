@@ -73,6 +73,17 @@ class Prompt:
     """Template of the task then."""
 
     @property
+    def parts(self) -> tuple[str, ...]:
+        """All that a model may be told, placeholders as they stand."""
+        return (
+            self.system,
+            self.document,
+            self.chunk,
+            self.marked_system,
+            self.marked_chunks,
+        )
+
+    @property
     def can_mark(self) -> bool:
         """True when it can ask about many chunks at once."""
         return bool(self.marked_chunks)

@@ -360,7 +360,7 @@ class Asker:
     ) -> Settled:
         """Ask for a repair, which is judged like the first answer."""
         alone = request.alone(passage)
-        rendered = repair(alone.rendered, first.text, verdict.reasons)
+        rendered = repair(alone.rendered, first.text, verdict)
         added = self.counter.count(rendered.chunk[len(alone.rendered.chunk) :])
         failed = Settled(reason=verdict.reasons[0], model=first.model)
         try:

@@ -2,17 +2,21 @@
 
 Answers are data: nothing they say changes anything but the one statement, and
 what cannot be used is refused rather than mended. There is no sentence of ours
-to fall back to.
+to fall back to. Whether a sentence is true nobody here can tell; what it names
+has to have been shown.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from situate.enrichment import language as languages
+from situate.enrichment.grounding import Evidence, Ungrounded, ungrounded
+from situate.enrichment.grounding.forms import folded, normalised
 from situate.enrichment.statement import clean, first_sentence, is_overlong
 from situate.prompts import delimiter
 
@@ -37,6 +41,10 @@ class Context:
     """Of the document's text; None where none leads."""
     known: str
     """What the document says already, as `known_words` gives it."""
+    evidence: Evidence
+    """What the model was shown, as `evidence_of` gives it."""
+    instructions: frozenset[tuple[str, ...]] = frozenset()
+    """What the prompt says, as `instructions_of` gives it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +56,10 @@ class Verdict:
     """The answer had more sentences; the first was judged."""
     reasons: tuple[GateReason, ...] = ()
     """Why it cannot be used, the gravest first."""
+    offenders: tuple[str, ...] = ()
+    """What it names that was not shown, as it stands in the answer."""
+    reported: tuple[str, ...] = ()
+    """Words that may be names and were not shown; nothing marks them as names."""
     refused: bool = False
 
 
@@ -59,22 +71,37 @@ def judge(answer: str, chunk: Chunk, context: Context) -> Verdict:
     if _REFUSAL.match(cleaned):
         return Verdict(refused=True)
     sentence = first_sentence(cleaned, context.language)
-    reasons = _faults(sentence.text, chunk, context)
-    if reasons:
-        return Verdict(reasons=reasons, trimmed=sentence.trimmed)
-    return Verdict(statement=sentence.text, trimmed=sentence.trimmed)
+    text = sentence.text
+    faults = _faults(text, chunk, context)
+    # Numbers and names of another language are not told apart.
+    if "language" in faults:
+        return Verdict(reasons=faults, trimmed=sentence.trimmed)
+    found = ungrounded(text, context.language, context.evidence, chunk.text)
+    reasons = (*faults, *_unshown(found))
+    return Verdict(
+        statement=None if reasons else text,
+        trimmed=sentence.trimmed,
+        reasons=reasons,
+        offenders=found.offenders,
+        reported=found.reported,
+    )
 
 
-def repair(
-    rendered: Rendered, answer: str, reasons: tuple[GateReason, ...]
-) -> Rendered:
+def repair(rendered: Rendered, answer: str, verdict: Verdict) -> Rendered:
     """Ask once more, naming what was wrong; what is shown stays the same.
 
-    Of a long answer the beginning is shown: it is paid for once more.
+    Of a long answer the beginning is shown: it is paid for once more. What is
+    wrong in it comes from a model, and is shown as data too.
     """
     given = clean(answer)[:_SHOWN_AGAIN]
-    tag = delimiter("answer", given)
-    faults = "\n".join(f"- {_FAULTS[reason]}" for reason in reasons)
+    named = "\n".join(map(_listed, verdict.offenders[:_MOST_OFFENDERS]))
+    tag = delimiter("answer", given, named)
+    faults = "\n".join(f"- {_FAULTS[reason]}" for reason in verdict.reasons)
+    if named:
+        faults += (
+            f"\n\nWhat was not shown stands between <{tag}> and </{tag}>, a line "
+            f"each.\n\n<{tag}>\n{named}\n</{tag}>"
+        )
     task = (
         f"{rendered.chunk}\n\n"
         f"An earlier answer stands between <{tag}> and </{tag}>; like the document "
@@ -88,10 +115,11 @@ def repair(
 
 
 def _faults(text: str, chunk: Chunk, context: Context) -> tuple[GateReason, ...]:
+    plain = normalised(text)
     checks: tuple[tuple[GateReason, bool], ...] = (
-        ("instruction", _INSTRUCTION.search(text) is not None),
-        ("url", _URL.search(text) is not None),
-        ("markup", _MARKUP.search(text) is not None),
+        ("instruction", _instructs(plain, context.instructions)),
+        ("url", _links(plain)),
+        ("markup", _is_marked_up(plain)),
         ("language", _foreign(text, chunk, context)),
         ("too_short", _is_fragment(text)),
         ("copy", _is_copy(text, chunk, context.known)),
@@ -100,8 +128,27 @@ def _faults(text: str, chunk: Chunk, context: Context) -> tuple[GateReason, ...]
     return tuple(reason for reason, found in checks if found)
 
 
+def _unshown(found: Ungrounded) -> tuple[GateReason, ...]:
+    kinds: tuple[tuple[GateReason, tuple[str, ...]], ...] = (
+        ("number", found.numbers),
+        ("date", found.dates),
+        ("unit", found.units),
+        ("quotation", found.quotations),
+        ("name", found.names),
+    )
+    return tuple(reason for reason, offenders in kinds if offenders)
+
+
+def _listed(offender: str) -> str:
+    return clean(offender)[:_LONGEST_OFFENDER]
+
+
 _SHOWN_AGAIN = 2_000
 """Characters."""
+
+_MOST_OFFENDERS = 8
+_LONGEST_OFFENDER = 80
+"""Characters; both bound what a repair costs."""
 
 _FAULTS: dict[GateReason, str] = {
     "too_short": "it is no complete sentence",
@@ -111,11 +158,18 @@ _FAULTS: dict[GateReason, str] = {
     "instruction": "it gives instructions instead of describing the passage",
     "markup": "it is not plain text",
     "copy": "it repeats the document or its headings instead of adding to them",
+    "number": "it holds a number that does not stand in what you were shown",
+    "date": "it holds a date or time that does not stand in what you were shown",
+    "unit": "it gives a number a unit it does not have in what you were shown",
+    "quotation": "it quotes words that do not stand in what you were shown",
+    "name": "it holds a name that does not stand in what you were shown",
 }
 
 _FEWEST_LETTERS = 8
 _FEWEST_IDEOGRAPHS = 5
 """No sentence that says anything is shorter."""
+
+_LETTERS = re.compile(rf"(?:[\W\d_]*+[^\W\d_]){{{_FEWEST_LETTERS}}}")
 
 _REFUSAL = re.compile(
     r"(?:i['’]m (?:very )?sorry|i am (?:very )?sorry|i apologi[sz]e|as an ai\b|"
@@ -138,9 +192,22 @@ _REFUSAL = re.compile(
 
 # One character before `://` and `@` is enough: what stands there may be long.
 _URL = re.compile(
-    r"\w://|\bwww\.\w|\bmailto:|[\w+-]@[\w-]+\.\w{2,}",
+    r"\w://|\bwww\.\w|\bmailto:|[\w+-]@[\w-]+\.\w{2,}|"
+    r"\w ?[\[(]?\bdot\b[\])]? ?(?:com|net|org|io)\b|\w ?\[\.\] ?\w|"
+    # An order to go somewhere, though without a scheme.
+    r"^(?:please |bitte )?(?:visit|go to|besuch\w*|visitez|visite|访问)\b"
+    r".{0,40}\w\.[a-z]{2,12}\b",
     re.IGNORECASE,
 )
+_URL_SIGNS = ("//", "www", "mailto", "@", "dot", "[.]", ".")
+
+
+def _links(text: str) -> bool:
+    """Say whether a text holds an address, or an order to go to one."""
+    if not any(sign in text.rstrip(".").lower() for sign in _URL_SIGNS):
+        return False
+    return _URL.search(text) is not None
+
 
 _INSTRUCTION = re.compile(
     r"\b(?:ignore|disregard|forget|override)\b.{0,30}\b(?:previous|prior|above|earlier|"
@@ -154,23 +221,82 @@ _INSTRUCTION = re.compile(
     r"<\|[^|]*\|>|\[/?INST\]|"
     r"^(?:you are|du bist|sie sind) (?:now|jetzt|nun)\b|"
     r"^(?:please |always |only |you must |you should )?(?:respond|reply|answer)\b"
-    r".{0,30}\b(?:only|with|exactly)\b",
+    r".{0,30}\b(?:only|with|exactly)\b|"
+    r"^(?:bitte )?(?:antworte|antworten sie|répondez?|réponds|responde|responda)\b"
+    r".{0,30}\b(?:nur|mit|uniquement|avec|seulement|sólo|solo|únicamente|con)\b|"
+    r"(?:忽略|无视|忘记|不要理会).{0,20}(?:指令|指示|说明|提示)|系统提示|"
+    r"^(?:请)?(?:只|仅)?(?:回答|回复|输出).{0,20}(?:以下|下列|这句)|"
+    r"\b(?:ai|language|large language) (?:assistant|model)s? (?:must|should|shall|"
+    r"has to|have to|will)\b",
     re.IGNORECASE,
 )
+_INSTRUCTION_SIGNS = (
+    "ignor", "disregard", "forget", "override", "missacht", "vergiss", "oubli",
+    "olvid", "dimentic", "prompt", "system", "assistant", "user", "human", "<|",
+    "inst]", "you are", "du bist", "sie sind", "respond", "reply", "answer",
+    "antwort", "répond", "réponds", "model", "忽", "无视", "忘记", "不要", "系统",
+    "回答", "回复", "输出",
+)  # fmt: skip
+"""One of these stands in every instruction that is known."""
+
+_RUN_OF_WORDS = 6
+"""Neighbouring words that nobody shares with a prompt by chance: none of the 1,586
+sentences of a capable model about technical documents does, asked with these
+prompts or without."""
+
+
+def instructions_of(*texts: str) -> frozenset[tuple[str, ...]]:
+    """Give the runs of words of a prompt, once for all statements it asks for."""
+    return frozenset(run for text in texts for run in _runs(text))
+
+
+def _runs(text: str) -> Iterable[tuple[str, ...]]:
+    words = folded(text).split()
+    return zip(*(words[start:] for start in range(_RUN_OF_WORDS)), strict=False)
+
+
+def _instructs(text: str, instructions: frozenset[tuple[str, ...]]) -> bool:
+    """Say whether a text tells somebody what to do, or tells what we told a model."""
+    lower = text.lower()
+    if any(sign in lower for sign in _INSTRUCTION_SIGNS) and _INSTRUCTION.search(text):
+        return True
+    return bool(instructions) and not instructions.isdisjoint(_runs(text))
+
 
 _MARKUP = re.compile(
-    r"^[{\[].*[}\]]$|```|</?[a-z][\w-]*(?:\s[^<>]*)?/?>$|^<[a-z]|\|.*\|.*\||"
-    r"<(?:script|iframe|img|a)\b|!\[|\]\(",
+    r"^[{\[].*[}\]]$|```|</[a-z]|<[a-z][\w-]*(?:\s[^<>]*)?/?>$|^<[a-z]|"
+    r"\|.*\|.*\||<(?:script|iframe|img|a)\b|!\[|\]\(|"
+    # A marker of ours.
+    r"\[[0-9a-f]{4,12}\.\d{1,6}\]",
     re.IGNORECASE,
 )
+_MARKUP_SIGNS = ("<", "[", "{", "`", "|")
+
+_DELIMITER = re.compile(r"(?:document|chunk|answer)-[0-9a-f]{8,}", re.IGNORECASE)
+"""The name of a tag of ours."""
+
+_ENCODED = re.compile(r"(?=[a-z+/]{0,31}\d)[a-z0-9+/]{32}", re.IGNORECASE)
+_LONG_WORD = 32
+"""Characters; encoded data and digests have as many without a blank."""
+
+_SPELLED = re.compile(r"(?:[ ._-]+[^\W\d_](?=[ ._-])){7}")
+"""Words written letter by letter."""
+
+
+def _is_marked_up(text: str) -> bool:
+    """Say whether a text is no prose: JSON, tags, delimiters, encoded data."""
+    if any(sign in text for sign in _MARKUP_SIGNS) and _MARKUP.search(text):
+        return True
+    if _DELIMITER.search(text) or _SPELLED.search(text):
+        return True
+    return any(_ENCODED.match(word) for word in text.split() if len(word) >= _LONG_WORD)
 
 
 def _is_fragment(text: str) -> bool:
-    letters = sum(map(str.isalpha, text))
-    if letters >= _FEWEST_LETTERS:
+    if _LETTERS.match(text):
         return False
     is_dense = languages.script_of(text) == languages.EAST_ASIAN
-    return not is_dense or letters < _FEWEST_IDEOGRAPHS
+    return not is_dense or sum(map(str.isalpha, text)) < _FEWEST_IDEOGRAPHS
 
 
 def _foreign(text: str, chunk: Chunk, context: Context) -> bool:
@@ -214,7 +340,7 @@ def known_words(chunks: Iterable[Chunk]) -> str:
 
 def _is_copy(text: str, chunk: Chunk, known: str) -> bool:
     """Say whether a text only repeats what the document says, or its headings."""
-    said, crumbs = _words(text), _words(chunk.breadcrumb_line)
+    said, crumbs = _words(text), _crumbs(chunk.breadcrumb_line)
     if f" {said} " in known or set(said.split()) <= set(crumbs.split()):
         return True
     start, *rest = _ARROW.split(text, maxsplit=1)
@@ -222,6 +348,12 @@ def _is_copy(text: str, chunk: Chunk, known: str) -> bool:
         return True
     is_path = crumbs.count(" ") + 1 >= _FEW_WORDS and len(chunk.breadcrumb) > 1
     return is_path and f" {crumbs} " in f" {said} "
+
+
+# The chunks of a section share a line.
+@functools.lru_cache(maxsize=256)
+def _crumbs(line: str) -> str:
+    return _words(line)
 
 
 def _words(text: str) -> str:

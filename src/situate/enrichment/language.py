@@ -10,6 +10,10 @@ import functools
 import re
 import unicodedata
 from collections import Counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 EAST_ASIAN = "EAST ASIAN"
 """Han characters and the syllables written among them, taken as one script."""
@@ -94,7 +98,7 @@ def written_in(text: str, script: str) -> bool:
 
 def expected_script(language: str | None) -> str | None:
     """Name the script a language is written in, None when it is not settled."""
-    code = _code(language)
+    code = code_of(language)
     return "LATIN" if code in _LATIN_LANGUAGES else _SCRIPT_OF.get(code)
 
 
@@ -104,27 +108,41 @@ def speaks_another(text: str, language: str | None) -> bool:
     Needs three function words of the other language and more than twice as
     many as of the named one; languages without a list are never judged.
     """
-    code = _code(language)
+    code = code_of(language)
     if code not in _FUNCTION_WORDS:
         return False
-    words = Counter(_WORD.findall(text.casefold()))
-    hits = {
-        other: sum(words[word] for word in _words(other)) for other in _FUNCTION_WORDS
-    }
-    own = hits.pop(code)
-    return max(hits.values()) >= max(3, 2 * own + 1)
+    table = _languages()
+    hits = Counter(table[w] for w in _WORD.findall(text.casefold()) if w in table)
+    own = hits.pop(code, 0)
+    return max(hits.values(), default=0) >= max(3, 2 * own + 1)
 
 
-def _code(language: str | None) -> str:
+def spoken(words: Collection[str]) -> str | None:
+    """Name the language most function words among `words` belong to.
+
+    None where fewer than two are found or another language has half as many.
+    """
+    table = _languages()
+    hits = Counter(table[word] for word in words if word in table).most_common(2)
+    if not hits or hits[0][1] < 2:
+        return None
+    return hits[0][0] if len(hits) == 1 or hits[0][1] > 2 * hits[1][1] else None
+
+
+@functools.lru_cache(maxsize=256)
+def code_of(language: str | None) -> str:
     """Give the primary subtag of `de-CH`, `pt_BR`."""
     return re.split(r"[-_]", language.strip().lower())[0] if language else ""
 
 
 @functools.cache
-def _words(code: str) -> frozenset[str]:
-    own = frozenset(_FUNCTION_WORDS[code].split())
-    others = (set(w.split()) for c, w in _FUNCTION_WORDS.items() if c != code)
-    return own.difference(*others)
+def _languages() -> dict[str, str]:
+    """Map function words to the one language that uses them as words."""
+    users: dict[str, list[str]] = {}
+    for code, words in _FUNCTION_WORDS.items():
+        for word in words.split():
+            users.setdefault(word, []).append(code)
+    return {word: codes[0] for word, codes in users.items() if len(codes) == 1}
 
 
 @functools.lru_cache(maxsize=4096)

@@ -18,7 +18,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from situate.enrichment.asking import Asker, Settled
-from situate.enrichment.gate import Context, known_words
+from situate.enrichment.gate import Context, instructions_of, known_words
+from situate.enrichment.grounding import evidence_of
 from situate.enrichment.language import script_of
 from situate.enrichment.plan import plan
 from situate.enrichment.prefix import Prefix
@@ -137,6 +138,7 @@ class Session:
             facts=facts,
             timing=self._timing,
         )
+        self._instructions = instructions_of(*prompt.parts)
         self._chunks = 0
         self._statements = 0
         self._distinct = 0
@@ -292,14 +294,25 @@ class Session:
         self, document: Document, planned: DocumentPlan, chunks: Sequence[Chunk]
     ) -> Callable[[PlannedRequest], Context]:
         """Give what the answers to a request are judged against."""
-        context = Context(
-            counter=self._counter,
-            max_tokens=self._settings.statement_max_tokens,
-            language=document.metadata.language,
-            script=script_of(planned.document_text[:_SCRIPT_SAMPLE]),
-            known=known_words(chunks[passage.index] for passage in planned.passages),
-        )
-        return lambda _: context
+        script = script_of(planned.document_text[:_SCRIPT_SAMPLE])
+        known = known_words(chunks[passage.index] for passage in planned.passages)
+        made: dict[str, Context] = {}
+
+        def context(request: PlannedRequest) -> Context:
+            shown = request.shown
+            if shown not in made:
+                made[shown] = Context(
+                    counter=self._counter,
+                    max_tokens=self._settings.statement_max_tokens,
+                    language=document.metadata.language,
+                    script=script,
+                    known=known,
+                    evidence=evidence_of(shown),
+                    instructions=self._instructions,
+                )
+            return made[shown]
+
+        return context
 
     def _about_cache(self) -> tuple[str, ...]:
         if not self._unread:

@@ -138,6 +138,18 @@ class PlannedRequest:
         return self.brief.provider
 
     @property
+    def shown(self) -> str:
+        """All that a model is shown to answer it, instructions and markers left out."""
+        brief = self.brief
+        leaves = [brief.leaves[index] for index in self.window]
+        # The view `window` has a gap where the chunk itself stands.
+        own = [leaf.text for leaf in leaves] if self.view == "window" else []
+        crumbs = dict.fromkeys(leaf.breadcrumb_line for leaf in leaves)
+        if self.view == "full":
+            crumbs = dict.fromkeys(leaf.breadcrumb_line for leaf in brief.leaves)
+        return "\n".join([self.text, *own, brief.title, brief.doc_type, *crumbs])
+
+    @property
     def rendered(self) -> Rendered:
         """The prompt with everything filled in, made anew each time."""
         brief, prompt = self.brief, self.brief.prompt

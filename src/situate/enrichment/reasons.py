@@ -17,6 +17,11 @@ GateReason = Literal[
     "instruction",
     "markup",
     "copy",
+    "number",
+    "date",
+    "unit",
+    "quotation",
+    "name",
 ]
 """The model answered, twice, and neither answer is fit to be indexed."""
 
@@ -59,6 +64,11 @@ REASONS: dict[str, str] = {
     "instruction": "the answer tells a reader or a model what to do",
     "markup": "the answer holds JSON, tags or table marks",
     "copy": "the answer repeats the document or its headings",
+    "number": "the answer holds a number that was not shown to the model",
+    "date": "the answer holds a date or time that was not shown to the model",
+    "unit": "the answer gives a number another unit than it was shown with",
+    "quotation": "the answer quotes words that were not shown to the model",
+    "name": "the answer holds a name that was not shown to the model",
     "refusal": "the model refused",
     "empty": "the model answered nothing, asked twice",
     "truncated": (

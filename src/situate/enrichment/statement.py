@@ -93,7 +93,8 @@ def said(answer: str) -> str:
 
 def _clean_once(text: str) -> str:
     text = _without_outer_lines(_without_thinking(text))
-    text = _WRAPPING_TAG.sub("", text)
+    if "<" in text:
+        text = _WRAPPING_TAG.sub("", text)
     text = _without_marks(" ".join(text.split()))
     text = _INTERJECTION.sub("", text, count=1)
     text = _ANNOUNCEMENT.sub("", text, count=1)
@@ -137,6 +138,8 @@ def _without_thinking(text: str) -> str:
     Some servers take the opening mark for a part of the prompt: then everything
     before the closing one is thinking.
     """
+    if "<" not in text:
+        return text
     kept: list[str] = []
     start, thinking = 0, False
     for tag in _THINKING_TAG.finditer(text):
@@ -193,6 +196,8 @@ _LINK = re.compile(r"!?\[([^\[\]]+)\]\([^()\s]*\)")
 
 def _without_marks(text: str) -> str:
     text = _LINE_MARK.sub("", text)
+    if "*" not in text and "`" not in text and "[" not in text:
+        return text
     for mark in (_LINK, _STRONG, _EMPHASIS, _CODE):
         text = mark.sub(r"\1", text)
     return text
