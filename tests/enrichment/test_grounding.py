@@ -125,6 +125,14 @@ def test_a_date_is_the_same_in_all_its_forms(shown: str, said: str) -> None:
     assert unshown(f"Ends {shown}.", f"Over {said}.", None).dates == ()
 
 
+@pytest.mark.parametrize("verb", ["may", "May"])
+def test_only_a_capital_makes_a_month_of_a_verb(verb: str) -> None:
+    """What may be done under Annex 3 is not done on the third of May."""
+    found = unshown("See Annex 3.", f"Firms of Annex 3 {verb} process data from it.")
+
+    assert bool(found.dates) == verb.istitle()
+
+
 @pytest.mark.parametrize("said", DATES.values(), ids=DATES.keys())
 def test_another_day_is_another_date(said: str) -> None:
     """In every form."""

@@ -254,6 +254,9 @@ def _named(text: str, lower: str, words: frozenset[str]) -> list[Moment]:
                 day, end = int(after["day"]), after.end("day")
             if after["year"] and (after["gap"] or not after["day"]):
                 year, end = int(after["year"]), after.end("year")
+        # In small letters "Annex 3 may be changed" is no date.
+        if name == "may" and not year and text[start].islower():
+            continue
         if not (day or year) and not _is_month(name, text, start):
             continue
         if day and before is not None and _day(before, in_words=True) == day:
