@@ -15,6 +15,7 @@ COUNTER = load_counter("cl100k_base")
 
 _CHARACTERS = (
     "abcXYZ 019'sLLve\n\r\t .,;#|-*_/\\\x0b\x0c\x1c\x00é本🦊\u017f\u00a0\u2028"
+    "ÀÖ×÷ÿž¡ª¬²±µ¼“’–…─❌❶"
 )
 _PHRASES = ("it's", " IT'LL", "12345", " \n\n", "  x", "<|endoftext|>", "\t\t", "--\n")
 

@@ -24,12 +24,20 @@ _CL100K = (
 )
 """How cl100k splits a text into the words that it then encodes one by one."""
 
-_ASCII_WORDS = re.compile(
-    r"""'(?i:[sdmt]|ll|ve|re)|[^\r\na-zA-Z0-9]?+[a-zA-Z]++|[0-9]{1,3}+|"""
-    r""" ?[^\sa-zA-Z0-9]++[\r\n]*+|\s++\Z|\s*[\r\n]|\s+(?!\S)|\s""",
+_LATIN_WORDS = re.compile(
+    r"""'(?i:[sdmt]|ll|ve|re)|[^\r\na-zA-ZÀ-ÖØ-öø-ž0-9]?+[a-zA-ZÀ-ÖØ-öø-ž]++|"""
+    r"""[0-9]{1,3}+| ?[^\s\xa0a-zA-ZÀ-ÖØ-öø-ž0-9]++[\r\n]*+|[\s\xa0]++\Z|"""
+    r"""[\s\xa0]*[\r\n]|[\s\xa0]+(?![^\s\xa0])|[\s\xa0]""",
     re.ASCII,
 )
-"""The same for a text without any other characters."""
+"""The same for a text of Latin letters and of the signs that go with them."""
+
+_NOT_LATIN = re.compile(
+    r"[^\x00-\x7f\xa0-\xa9\xab-\xb1\xb4\xb6-\xb8\xbb\xbf-\u017e"
+    r"\u2010-\u2027\u2030-\u205e\u2190-\u2426\u2500-\u2775]"
+)
+"""Any other character: of those it leaves out none is a letter but the Latin ones,
+a number but the ten digits, or a blank but that of ASCII and the one without break."""
 
 _LONGEST_TEXT = 65_536
 """Characters from which the list of words would cost more memory than it is worth."""
@@ -96,12 +104,12 @@ class TiktokenCounter:
     def count(self, text: str) -> int:
         """Give the number of tokens; special tokens count as plain text.
 
-        Where a text is plain ASCII its words are looked up, which takes half the
-        time of encoding it and gives the same number.
+        Where a text is Latin its words are looked up, which takes half the time of
+        encoding it and gives the same number.
         """
-        if self._words is None or len(text) > _LONGEST_TEXT or not text.isascii():
+        if self._words is None or len(text) > _LONGEST_TEXT or not _is_latin(text):
             return len(self._encode(text))
-        return sum(map(self._words.__getitem__, _ASCII_WORDS.findall(text)))
+        return sum(map(self._words.__getitem__, _LATIN_WORDS.findall(text)))
 
 
 class _Words(dict[str, int]):
@@ -118,6 +126,10 @@ class _Words(dict[str, int]):
                 self.clear()
             self[word] = count
         return count
+
+
+def _is_latin(text: str) -> bool:
+    return text.isascii() or _NOT_LATIN.search(text) is None
 
 
 @functools.cache

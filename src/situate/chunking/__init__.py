@@ -112,23 +112,22 @@ def _chunk(
     from situate.chunking.packing import pack
     from situate.chunking.places import lay_out
     from situate.chunking.reading import Reading
+    from situate.chunking.units import Units
 
     limit = rules.max_tokens
     bound = rules.reading_bound
     reading = None if bound is None else Reading(document)
     measure = Measure(counter, reading=reading, reading_limit=bound)
-    places = lay_out(document, measure, max_tokens=limit)
+    units = Units(measure, max_tokens=limit)
+    places = lay_out(document, units, max_tokens=limit)
     packed = [
         Packed(
-            portion=portion,
-            chunks=tuple(
-                tuple(units)
-                for units in pack(
-                    portion.units,
-                    measure,
-                    limit=limit,
-                    language=places[portion.place].metadata.language,
-                )
+            portion,
+            pack(
+                portion.held,
+                units,
+                limit=limit,
+                language=places[portion.place].metadata.language,
             ),
         )
         for portion in portions(
@@ -138,7 +137,7 @@ def _chunk(
     builder = Builder(
         document=document,
         places=places,
-        measure=measure,
+        units=units,
         corpus=corpus,
         max_tokens=limit,
         prefix_max_tokens=rules.prefix_max_tokens,

@@ -18,7 +18,7 @@ _LEFT_OUT = "…"
 def crumb(heading: str, measure: Measure, *, max_tokens: int) -> str:
     """Write one heading on a line, shortened where it is above `max_tokens`."""
     line = " ".join(heading.split())
-    if _surely_within(line, max_tokens):
+    if surely_within(line, max_tokens):
         return line
     return shorten(line, measure, limit=max_tokens)
 
@@ -35,7 +35,7 @@ def breadcrumb_line(
     kind = crumb(kind, measure, max_tokens=max_tokens // 2)
     whole = " ".join(part for part in (kind, _BETWEEN.join(crumbs)) if part)
     # Most lines are far from the bound, and need no look at their parts.
-    if _surely_within(whole, max_tokens) or measure.count(whole) <= max_tokens:
+    if surely_within(whole, max_tokens) or measure.count(whole) <= max_tokens:
         return whole
     sizes = [measure.word(_BETWEEN + each) for each in crumbs]
     room = max_tokens - measure.word(kind)
@@ -46,7 +46,7 @@ def breadcrumb_line(
     while True:
         shown = [_LEFT_OUT, *crumbs[first:]] if first else list(crumbs)
         line = " ".join(part for part in (kind, _BETWEEN.join(shown)) if part)
-        if _surely_within(line, max_tokens) or measure.count(line) <= max_tokens:
+        if surely_within(line, max_tokens) or measure.count(line) <= max_tokens:
             return line
         if first >= len(crumbs) - 1:
             break
@@ -64,7 +64,7 @@ def breadcrumb_line(
     return shorten(crumbs[-1], measure, limit=max_tokens)
 
 
-def _surely_within(text: str, limit: int) -> bool:
+def surely_within(text: str, limit: int) -> bool:
     """Tell without counting: no token is shorter than a byte."""
     if len(text) > limit:
         return False

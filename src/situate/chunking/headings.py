@@ -6,22 +6,21 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from situate.chunking.measure import GAP
-from situate.chunking.units import tokens_of
+from situate.chunking.units import Held
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from situate.chunking.measure import Measure
     from situate.chunking.places import Place
-    from situate.chunking.units import Unit
 
 
 def is_long(place: Place, measure: Measure, max_tokens: int) -> bool:
-    """Tell whether a heading is above a quarter of a chunk (C7)."""
-    heading = place.own[0]
+    """Tell whether a heading without text is above a quarter of a chunk (C7)."""
     if place.shortened:
         return True
-    return not measure.fits(heading.text, heading.joined, max_tokens // 4)
+    own = place.own
+    return not measure.fits(own.text, own.joined, max_tokens // 4)
 
 
 def move_headings(
@@ -55,8 +54,6 @@ class _Moves:
     """Headings that found no chunk after them; nothing may move past one."""
     taken_by: dict[int, int] = field(default_factory=dict)
     moved_back: set[int] = field(default_factory=set)
-    sums: dict[int, int] = field(default_factory=dict)
-    """Tokens of what takers hold, so that no list is added up again and again."""
 
     def is_too_long(self, index: int) -> bool:
         """Tell whether a heading with nothing below it stays a chunk of its own."""
@@ -87,7 +84,7 @@ class _Moves:
             return  # Whole it stands in breadcrumbs below it alone.
         previous = self._sibling(index, -1)
         if previous is None:
-            taker = place.parent if self.places[place.parent].units else None
+            taker = place.parent if self.places[place.parent].held.blocks else None
             if taker is None and place.parent in self.moved_back:
                 taker = self.taken_by[place.parent]
         else:
@@ -107,13 +104,13 @@ class _Moves:
         for index in range(start, end):
             if index in self.waiting:
                 return None
-            if self.places[index].units:
+            if self.places[index].held.blocks:
                 return index
         return None
 
     def _last(self, start: int, end: int) -> int | None:
         for index in reversed(range(start, end)):
-            if self.places[index].units:
+            if self.places[index].held.blocks:
                 return index
         return None
 
@@ -122,24 +119,20 @@ class _Moves:
         place, target = self.places[index], self.places[taker]
         if place.metadata != target.metadata:
             return False
-        heading = place.units
-        if not self._has_room(taker, heading):
+        heading, text = place.held, target.held
+        if not self._has_room(text, heading):
             return False
-        at = 0 if first else len(target.units)
-        target.units[at:at] = heading
-        self.sums[taker] += sum(unit.joined for unit in heading)
-        place.units = []
+        target.held = heading.followed_by(text) if first else text.followed_by(heading)
+        place.held = Held()
         self.taken_by[index] = taker
         return True
 
-    def _has_room(self, taker: int, heading: Sequence[Unit]) -> bool:
+    def _has_room(self, taker: Held, heading: Held) -> bool:
         """Tell whether both fit a chunk, or the taker is cut in parts anyway."""
-        units = self.places[taker].units
-        if taker not in self.sums:
-            self.sums[taker] = sum(unit.joined for unit in units)
         # A chunk's text has no blank line after it.
-        if self.sums[taker] > self.max_tokens + len(GAP):
+        if taker.joined > self.max_tokens + len(GAP):
             return True
-        if tokens_of(units, self.measure) > self.max_tokens:
+        if self.measure.alone(taker.text, taker.joined) > self.max_tokens:
             return True
-        return tokens_of([*units, *heading], self.measure) <= self.max_tokens
+        both = taker.followed_by(heading)
+        return self.measure.alone(both.text, both.joined) <= self.max_tokens

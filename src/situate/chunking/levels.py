@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from situate.chunking.breadcrumbs import breadcrumb_line, crumb
 from situate.chunking.measure import GAP
-from situate.chunking.places import Place, document_title
+from situate.chunking.places import document_title
 from situate.chunking.sentences import LONGEST_TOKEN, split
-from situate.chunking.units import Unit, tokens_of
+from situate.chunking.units import Passage, passage_of, together
 from situate.model import Chunk, Enrichment
 
 if TYPE_CHECKING:
@@ -19,11 +19,10 @@ if TYPE_CHECKING:
 
     from situate.chunking.measure import Measure
     from situate.chunking.outline import Portion
+    from situate.chunking.places import Place
     from situate.chunking.reading import Reading
-    from situate.model import Document, Level, Metadata
-
-_AS_IT_IS = frozenset({"heading", "paragraph", "html"})
-"""Kinds of which only marks inside the text are left out."""
+    from situate.chunking.units import Held, Unit, Units
+    from situate.model import Block, Document, Level, Metadata
 
 _OFF = Enrichment()
 
@@ -31,16 +30,14 @@ _OUTLINE_DEPTH = 2
 """Levels of headings that a container lists below itself."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Packed:
+class Packed(NamedTuple):
     """A portion and the chunks it was packed into."""
 
     portion: Portion
-    chunks: tuple[tuple[Unit, ...], ...]
+    passages: Sequence[Passage]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Name:
+class _Name(NamedTuple):
     """What a record is called and where it hangs."""
 
     local: str
@@ -52,8 +49,6 @@ class _Name:
     """The section whose headings stand above it: its own, or that of a run."""
     section_ids: tuple[str, ...] | None = None
     embed: bool = True
-    contains: bool = False
-    """True for a record above several leaves."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -62,7 +57,7 @@ class Builder:
 
     document: Document
     places: Sequence[Place]
-    measure: Measure
+    units: Units
     corpus: str | None
     max_tokens: int
     prefix_max_tokens: int
@@ -70,6 +65,7 @@ class Builder:
     heading_weight: int
     paragraphs: Literal["leaf", "paragraph"] | None
     """Whether leaves are written block by block, too, and which is embedded."""
+    measure: Measure = field(init=False)
     title: str | None = field(init=False)
     written: int = field(default=0, init=False)
     numbers: Counter[str] = field(default_factory=Counter, init=False)
@@ -78,7 +74,8 @@ class Builder:
     titled: dict[int, Metadata] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        self.title = document_title(self.document)
+        self.measure = self.units.measure
+        self.title = document_title(self.document, self.places)
 
     def leaves(self, packed: Sequence[Packed]) -> Iterator[Chunk]:
         """Build the leaves, which have no parents."""
@@ -93,7 +90,7 @@ class Builder:
         in_runs = self._in_runs(packed)
         for index, place in enumerate(self.places):
             portion = by_place.get(index)
-            alone = portion is not None and len(portion.chunks) == 1
+            alone = portion is not None and len(portion.passages) == 1
             is_run = portion is not None and portion.portion.above != index
             if index == 0 or not (alone or index in in_runs or counts[index] < 2):
                 records[index] = self._id(place.section.section_id)
@@ -120,7 +117,7 @@ class Builder:
         """Count the leaves in every section's subtree."""
         own = [0] * len(self.places)
         for portion in packed:
-            own[portion.portion.place] += len(portion.chunks)
+            own[portion.portion.place] += len(portion.passages)
         sums = [0, *accumulate(own)]
         return [sums[place.end] - sums[i] for i, place in enumerate(self.places)]
 
@@ -140,9 +137,9 @@ class Builder:
     def _leaves(self, packed: Packed, parent: str | None) -> Iterator[Chunk]:
         portion = packed.portion
         section_id = self.places[portion.place].section.section_id
-        alone = len(packed.chunks) == 1
-        for number, units in enumerate(packed.chunks):
-            paragraphs = _paragraphs(units) if self.paragraphs else []
+        alone = len(packed.passages) == 1
+        for number, passage in enumerate(packed.passages):
+            paragraphs = self._paragraphs(passage) if self.paragraphs else []
             name = _Name(
                 local=section_id if alone else f"{section_id}:{number}",
                 parent=parent,
@@ -152,28 +149,39 @@ class Builder:
                 section_ids=portion.section_ids,
                 embed=not paragraphs or self.paragraphs == "leaf",
             )
-            yield self._leaf(name, units)
+            yield self._chunk(name, passage, self._reading(name, passage))
             for paragraph in paragraphs:
                 local = f"{section_id}:p{self.numbers[section_id]}"
                 self.numbers[section_id] += 1
-                below = replace(
-                    name,
+                below = name._replace(
                     local=local,
                     parent=self._id(name.local),
                     level="block",
                     embed=not name.embed,
                 )
-                yield self._leaf(below, paragraph)
+                yield self._chunk(below, paragraph, self._reading(below, paragraph))
 
-    def _leaf(self, name: _Name, units: Sequence[Unit]) -> Chunk:
-        text = GAP.join(unit.text for unit in units)
-        return self._chunk(name, units, text, tokens_of(units, self.measure))
+    def _paragraphs(self, passage: Passage) -> list[Passage]:
+        """Give the blocks of a leaf one by one, each heading with what follows it.
+
+        Nothing where there would be only one, which the leaf is already.
+        """
+        found: list[list[Unit]] = []
+        headings: list[Unit] = []
+        for unit in passage.units or map(self.units.of, passage.blocks):
+            headings.append(unit)
+            if unit.block.kind != "heading":
+                found.append(headings)
+                headings = []
+        if found:
+            found[-1].extend(headings)
+        if len(found) < 2:
+            return []
+        return [passage_of(units, self.measure) for units in found]
 
     def _container(self, index: int, parent: str | None) -> Chunk:
         place = self.places[index]
-        units = [
-            unit for below in range(index, place.end) for unit in self.places[below].own
-        ]
+        held = together([below.own for below in self.places[index : place.end]])
         name = _Name(
             local=place.section.section_id,
             parent=parent,
@@ -181,23 +189,24 @@ class Builder:
             place=index,
             above=index,
             embed=False,
-            contains=True,
         )
-        return self._chunk(name, units, *self._container_text(index, units))
+        text, tokens = self._container_text(index, held)
+        reading = self.measure.reading
+        said = "" if reading is None else reading.laid_out(text)
+        return self._chunk(name, Passage(text, tokens, held.blocks), said)
 
-    def _container_text(self, index: int, units: Sequence[Unit]) -> tuple[str, int]:
+    def _container_text(self, index: int, held: Held) -> tuple[str, int]:
         """Write a container: its subtree, or its own blocks and what lies below."""
         limit = self.container_max_tokens
-        if index and sum(unit.joined for unit in units) <= limit + 2:
-            tokens = tokens_of(units, self.measure)
+        if index and held.joined <= limit + 2:
+            text = held.text
+            tokens = self.measure.alone(text, held.joined)
             if tokens <= limit:
-                return GAP.join(unit.text for unit in units), tokens
-        sized = [(unit.text, unit.joined) for unit in self.places[index].own]
-        if not index:
-            first = _opening(units)
-            sized = [(first.text, first.joined)]
-            if title := self._title_crumb():
-                sized.insert(0, (title, self.measure.joined(title)))
+                return text, tokens
+        blocks = self.places[index].own.blocks if index else [_opening(held.blocks)]
+        sized = [(block.text, self.units.of(block).joined) for block in blocks]
+        if not index and (title := self._title_crumb()):
+            sized.insert(0, (title, self.measure.joined(title)))
         if outline := "\n".join(self._outline(index)):
             sized.append((outline, self.measure.joined(outline)))
         return self._filled(sized)
@@ -250,11 +259,10 @@ class Builder:
         doc_id = self.document.doc_id.replace("%", "%25").replace(":", "%3A")
         return f"{doc_id}:{local}"
 
-    def _chunk(
-        self, name: _Name, units: Sequence[Unit], text: str, tokens: int
-    ) -> Chunk:
+    def _chunk(self, name: _Name, passage: Passage, reading: str) -> Chunk:
+        """Write a record; without a reading its text is what is indexed."""
         place = self.places[name.place]
-        reading = self._reading(name, units, text)
+        units = passage.units
         ordinal = self.written
         self.written += 1
         return Chunk(
@@ -263,33 +271,33 @@ class Builder:
             doc_version=self.document.version,
             parent_chunk_id=name.parent,
             level=name.level,
-            text=text,
-            reading=reading or text,
+            text=passage.text,
+            reading=reading or passage.text,
             breadcrumb_line=self._line(place.metadata.doc_type, name.above),
-            block_ids=tuple([unit.block.block_id for unit in units]),
+            block_ids=tuple([block.block_id for block in passage.blocks]),
             parts={
                 unit.block.block_id: unit.parts
                 for unit in units
                 if unit.parts is not None
                 and (unit.forced or unit.parts != (0, unit.block.part_count))
             },
-            spans=tuple([unit.span for unit in units]),
-            pages=_pages(units),
+            spans=tuple([each.span for each in units or passage.blocks]),
+            pages=_pages(passage.blocks),
             corpus=self.corpus,
             metadata=self._metadata(place.metadata),
             breadcrumb=self.places[name.above].section.path,
             section_id=place.section.section_id,
             section_ids=name.section_ids,
             ordinal=ordinal,
-            token_count=tokens,
+            token_count=passage.tokens,
             embed=name.embed,
             embed_form="reading" if reading else "text",
             forced_split=any(unit.forced for unit in units),
             enrichment=_OFF,
         )
 
-    def _reading(self, name: _Name, units: Sequence[Unit], text: str) -> str:
-        """Read a chunk; empty where its text is what is indexed.
+    def _reading(self, name: _Name, passage: Passage) -> str:
+        """Read a leaf; empty where its text is what is indexed.
 
         That is so where it is asked for, where nothing but marks would be left, and
         where the reading of parts that cannot be cut is beyond the bound.
@@ -297,31 +305,20 @@ class Builder:
         reading, limit = self.measure.reading, self.measure.reading_limit
         if reading is None or limit is None:
             return ""
-        if name.contains:
-            return reading.laid_out(text)
-        said: list[str] = []
-        for unit in units:
-            own = unit.text
-            if (
-                unit.block.kind not in _AS_IT_IS
-                or unit.before
-                or own.endswith("}")
-                or reading.has_marks(own)
-            ):
-                own = unit_reading(unit, reading)
-            if own:
-                said.append(own)
+        if passage.units:
+            said = [unit_reading(unit, reading) for unit in passage.units]
+        else:
+            said = reading.blocks(passage.blocks, passage.text)
+        said = [own for own in said if own]
         repeats: list[str] = []
         if self.heading_weight and (title := self.places[name.place].section.title):
             repeats = [reading.prose(title)] * self.heading_weight
-        if not any(not own.isspace() for own in said):
-            return ""
         whole = "\n".join([*repeats, *said])
+        if not said or "".join(said).isspace():
+            return ""
         # A line break between two blocks may cost a token more than a blank line.
-        most = sum([unit.joined + 1 for unit in units])
-        is_plain = not repeats and not any(
-            unit.excess or unit.block.kind == "table" for unit in units
-        )
+        most = passage.tokens + len(said)
+        is_plain = not repeats and not any(map(self.measure.may_grow, passage.blocks))
         if is_plain and most <= limit and self.measure.exact_sums:
             return whole
         if self._within(whole, limit):
@@ -374,32 +371,15 @@ class Builder:
         return [each for each in reversed(crumbs) if each]
 
 
-def _opening(units: Sequence[Unit]) -> Unit:
+def _opening(blocks: Sequence[Block]) -> Block:
     """Give a document's first paragraph, else its first block."""
-    paragraphs = (unit for unit in units if unit.block.kind == "paragraph")
-    return next(paragraphs, units[0])
+    paragraphs = (block for block in blocks if block.kind == "paragraph")
+    return next(paragraphs, blocks[0])
 
 
-def _pages(units: Sequence[Unit]) -> tuple[int, ...]:
-    paged = [unit.block.pages for unit in units if unit.block.boxes]
-    return tuple(sorted({page for pages in paged for page in pages})) if paged else ()
-
-
-def _paragraphs(units: Sequence[Unit]) -> list[list[Unit]]:
-    """Give the blocks of a leaf one by one, each heading with what follows it.
-
-    Nothing where there would be only one, which the leaf is already.
-    """
-    found: list[list[Unit]] = []
-    headings: list[Unit] = []
-    for unit in units:
-        headings.append(unit)
-        if unit.block.kind != "heading":
-            found.append(headings)
-            headings = []
-    if found:
-        found[-1].extend(headings)
-    return found if len(found) > 1 else []
+def _pages(blocks: Sequence[Block]) -> tuple[int, ...]:
+    boxes = [box for block in blocks for box in block.boxes]
+    return tuple(sorted({box.page for box in boxes}))
 
 
 def unit_reading(unit: Unit, reading: Reading) -> str:

@@ -27,6 +27,8 @@ _MARKER_TOKENS = 2
 
 _LONGEST_TAIL = 64
 
+_HOLDING = frozenset({"list", "quote"})
+
 
 class Measure:
     """Counts of texts as they stand in a chunk; one for each document."""
@@ -89,6 +91,11 @@ class Measure:
             found = self._words[text] = self.counter.count(text)
         return found
 
+    def may_grow(self, block: Block) -> bool:
+        """Tell whether a block may hold a table, which grows when it is read."""
+        kind = block.kind
+        return kind == "table" or (kind in _HOLDING and "|" in block.text)
+
     def excess(self, block: Block, joined: int, rows: Span | None = None) -> int:
         """Give how many tokens a reading has above its text: tables grow when read.
 
@@ -103,7 +110,7 @@ class Measure:
             first, end = rows or (0, len(block.content.rows))
             tokens = sum(self.row(table, index) for index in range(first, end))
             return max(0, self.word(table.above + "\n") + tokens - joined)
-        if rows is None and block.kind in {"list", "quote"} and "|" in block.text:
+        if rows is None and block.kind in _HOLDING:
             return max(0, self.count(reading.block(block)) - joined)
         return 0
 

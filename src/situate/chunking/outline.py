@@ -6,12 +6,11 @@ blocks; runs of small neighbouring sections share one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from situate.chunking.headings import is_long, move_headings
 from situate.chunking.places import holds_text
-from situate.chunking.units import Unit, tokens_of, unit_of
+from situate.chunking.units import Held, together
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,15 +19,14 @@ if TYPE_CHECKING:
     from situate.chunking.places import Place
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Portion:
+class Portion(NamedTuple):
     """Blocks that are packed together, under one id and breadcrumb."""
 
     place: int
     """Index of the section whose id it takes."""
     above: int
     """Index of the section it lies in: its own, or the one above a run."""
-    units: tuple[Unit, ...]
+    held: Held
     section_ids: tuple[str, ...] | None = None
 
 
@@ -42,7 +40,7 @@ def portions(
     if all(place.heading_only for place in written) and not any(
         is_long(place, measure, max_tokens) for place in written
     ):
-        return [_headings(places, measure)]
+        return [_headings(places)]
     move_headings(places, measure, max_tokens=max_tokens)
     runs = {run[0].place: run for run in _runs(places, measure, max_tokens, min_tokens)}
     found: list[Portion] = []
@@ -53,33 +51,22 @@ def portions(
             found.append(run[0])
             index = run[1]
             continue
-        place = places[index]
-        if place.units:
-            found.append(
-                Portion(
-                    place=index,
-                    above=index,
-                    units=tuple(place.units),
-                )
-            )
+        held = places[index].held
+        if held.blocks:
+            found.append(Portion(index, index, held))
         index += 1
     return found
 
 
-def _headings(places: Sequence[Place], measure: Measure) -> Portion:
+def _headings(places: Sequence[Place]) -> Portion:
     """Pack a document of headings alone as one section."""
     written = [index for index, place in enumerate(places) if place.section.blocks]
-    units = [
-        unit_of(block, measure)
-        for index in written
-        for block in places[index].section.blocks
-    ]
     ids = tuple(places[index].section.section_id for index in written)
     alone = len(written) == 1
     return Portion(
         place=written[0],
         above=written[0] if alone else 0,
-        units=tuple(units),
+        held=together([places[index].held for index in written]),
         section_ids=None if alone else ids,
     )
 
@@ -128,12 +115,10 @@ def _filled(
     joined: list[int] = []
     used = 0
     for child in run:
-        size = sum(unit.joined for unit in _units(places, [child]))
-        fits = used + size <= max_tokens or (
-            joined
-            and tokens_of(_units(places, [*joined, child]), measure) <= max_tokens
-        )
-        if not fits:
+        size = _held(places, [child]).joined
+        if used + size > max_tokens and not (
+            joined and _fit(_held(places, [*joined, child]), measure, max_tokens)
+        ):
             if len(joined) > 1:
                 yield joined
             joined, used = [], 0
@@ -144,9 +129,9 @@ def _filled(
 
 
 def _run(places: Sequence[Place], parent: int, run: Sequence[int]) -> Portion:
-    units = _units(places, run)
-    held = {unit.block.block_id.rpartition("#")[0] for unit in units}
-    held.add(places[run[0]].section.section_id)
+    held = _held(places, run)
+    ids = {block.block_id.rpartition("#")[0] for block in held.blocks}
+    ids.add(places[run[0]].section.section_id)
     # Also a heading between two of them that moved here; what moved here from
     # above or below the run is its taker's guest (C8).
     within = (
@@ -155,33 +140,38 @@ def _run(places: Sequence[Place], parent: int, run: Sequence[int]) -> Portion:
     return Portion(
         place=run[0],
         above=parent,
-        units=tuple(units),
-        section_ids=tuple(each for each in within if each in held),
+        held=held,
+        section_ids=tuple(each for each in within if each in ids),
     )
 
 
-def _units(places: Sequence[Place], run: Sequence[int]) -> list[Unit]:
-    return [
-        unit
-        for child in run
-        for index in range(child, places[child].end)
-        for unit in places[index].units
-    ]
+def _held(places: Sequence[Place], run: Sequence[int]) -> Held:
+    """Put together what sections hold with all below them."""
+    return together(
+        [
+            places[index].held
+            for child in run
+            for index in range(child, places[child].end)
+        ]
+    )
+
+
+def _fit(held: Held, measure: Measure, max_tokens: int) -> bool:
+    return measure.alone(held.text, held.joined) <= max_tokens
 
 
 def _is_small(
     places: Sequence[Place], index: int, measure: Measure, min_tokens: int
 ) -> bool:
     """Tell whether a section with all below it is under `min_tokens`."""
-    units: list[Unit] = []
     total = 0
-    for below in range(index, places[index].end):
-        place = places[below]
-        units.extend(place.own)
-        total += sum(unit.joined for unit in place.own)
+    below = range(index, places[index].end)
+    for place in map(places.__getitem__, below):
+        total += place.own.joined
         if place.shortened or total >= min_tokens + 2:
             return False
-    return tokens_of(units, measure) < min_tokens
+    own = together([places[each].own for each in below])
+    return measure.alone(own.text, own.joined) < min_tokens
 
 
 def _agree(places: Sequence[Place], first: int, child: int) -> bool:

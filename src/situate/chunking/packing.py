@@ -25,12 +25,13 @@ from situate.chunking.pieces import (
     tiled,
 )
 from situate.chunking.sentences import shorten, split
-from situate.chunking.units import Unit, tokens_of
+from situate.chunking.units import Passage, Unit, passage_of, tokens_of
 from situate.model import Code, Items, Quote, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from situate.chunking.units import Held, Units
     from situate.model import Block, Item
 
 # Both measured on four public corpora with 256-token chunks, 2026-11: the first
@@ -43,36 +44,29 @@ _MARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 
 
 def pack(
-    units: Sequence[Unit],
-    measure: Measure,
-    *,
-    limit: int,
-    language: str | None,
-    sums: Literal["counts", "estimates"] = "counts",
-) -> list[list[Unit]]:
-    """Pack the blocks of a section, in order, into chunks of at most `limit` tokens.
-
-    With estimates, as they serve inside a block that is cut, nothing is counted
-    again; who joins what comes out counts it.
-    """
-    if sums == "counts" and _fit_together(units, measure, limit):
-        return [list(units)]
-    packer = _Packer(measure, limit, language, sums)
-    for group in Company(units, measure, limit, language).groups():
-        packer.add(group)
-    return packer.finish()
+    held: Held, units: Units, *, limit: int, language: str | None
+) -> list[Passage]:
+    """Pack the blocks of a section, in order, into chunks of at most `limit` tokens."""
+    measure = units.measure
+    whole = _whole(held, measure, limit)
+    if whole is not None:
+        return [whole]
+    packer = _Packer(measure, limit, language, "counts")
+    chunks = packer.pack([units.of(block) for block in held.blocks])
+    return [passage_of(chunk, measure) for chunk in chunks]
 
 
-def _fit_together(units: Sequence[Unit], measure: Measure, limit: int) -> bool:
-    """Tell whether a section is one chunk, as most are."""
-    used = sum([unit.joined for unit in units])
-    last = units[-1]
-    if not measure.exact_sums or not measure.fits(
-        last.text, last.joined, limit - used + last.joined
-    ):
-        return False
+def _whole(held: Held, measure: Measure, limit: int) -> Passage | None:
+    """Give a section as one chunk, as most are; None where it does not fit."""
     most = measure.reading_limit
-    return most is None or used + sum([unit.excess for unit in units]) <= most
+    if not measure.exact_sums or not (
+        most is None or held.joined + held.excess <= most
+    ):
+        return None
+    text = held.text
+    if not measure.fits(text, held.joined, limit):
+        return None
+    return Passage(text, measure.alone(text, held.joined), held.blocks)
 
 
 @dataclass(slots=True)
@@ -88,6 +82,12 @@ class _Packer:
     used: int = 0
     excess: int = 0
     """Tokens of the open chunk's reading above those of its text."""
+
+    def pack(self, units: Sequence[Unit]) -> list[list[Unit]]:
+        """Give the chunks of units in order."""
+        for group in Company(units, self.measure, self.limit, self.language).groups():
+            self.add(group)
+        return self.finish()
 
     def add(self, group: Group) -> None:
         """Put a group into the open chunk, a new one, or cut its block."""
@@ -358,13 +358,16 @@ def _cut_quote(
 def _pack_inside(
     blocks: Sequence[Block], measure: Measure, limit: int, language: str | None
 ) -> list[list[Unit]]:
-    """Pack the blocks of an item or quotation by what is known of their sizes."""
+    """Pack the blocks of an item or quotation by what is known of their sizes.
+
+    Nothing is counted again; who joins what comes out counts it.
+    """
     units = [
         Unit(block=block, text=block.text, joined=measure.size(block), span=block.span)
         for block in blocks
     ]
     limit = max(1, limit)  # A marker may leave nothing.
-    return pack(units, measure, limit=limit, language=language, sums="estimates")
+    return _Packer(measure, limit, language, "estimates").pack(units)
 
 
 def _header_tokens(block: Block, measure: Measure) -> int:

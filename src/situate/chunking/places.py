@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from situate.chunking.breadcrumbs import crumb
-from situate.chunking.units import Unit, unit_of
-from situate.model import TOP, walk
+from situate.chunking.breadcrumbs import crumb, surely_within
+from situate.model import TOP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from situate.chunking.measure import Measure
-    from situate.model import Document, Metadata, Section
+    from situate.chunking.units import Held, Units
+    from situate.model import Block, Document, Metadata, Section
 
 
 @dataclass(slots=True, kw_only=True)
@@ -24,9 +23,9 @@ class Place:
     parent: int
     """Index of the section above; the root is its own."""
     metadata: Metadata
-    own: tuple[Unit, ...]
+    own: Held
     """Its own blocks; a long heading already shortened."""
-    units: list[Unit]
+    held: Held
     """What it will be packed from; empty when its heading moved away."""
     rank: int = 0
     """Place among its siblings."""
@@ -44,48 +43,56 @@ class Place:
         return len(blocks) == 1 and blocks[0].kind == "heading"
 
 
-def lay_out(document: Document, measure: Measure, *, max_tokens: int) -> list[Place]:
+def lay_out(document: Document, units: Units, *, max_tokens: int) -> list[Place]:
     """List the sections in reading order and measure their blocks."""
     places: list[Place] = []
-    index_of: dict[int, int] = {}
-    for section, ancestors in walk(document.root):
+    limit = max_tokens // 4
+    marked = document.markup == "markdown"
+    pending = [(document.root, 0, document.metadata)]
+    while pending:
+        section, parent, metadata = pending.pop()
         index = len(places)
-        index_of[id(section)] = index
-        parent = index_of[id(ancestors[-1])] if ancestors else index
-        inherited = places[parent].metadata if ancestors else document.metadata
-        own = tuple(unit_of(block, measure) for block in section.blocks)
-        place = Place(
-            section=section,
-            parent=parent,
-            metadata=section.metadata or inherited,
-            own=own,
-            units=list(own),
-            crumb=crumb(section.title, measure, max_tokens=max_tokens // 4),
+        if section.metadata is not None:
+            metadata = section.metadata
+        shown = crumb(section.title, units.measure, max_tokens=limit)
+        blocks = section.blocks
+        shortened = _is_to_be_shortened(section, units, limit)
+        if shortened:
+            blocks = (_shortened(section, shown, marked=marked), *blocks[1:])
+        held = units.hold(blocks)
+        siblings = places[parent].children if index else []
+        places.append(
+            Place(
+                section=section,
+                parent=parent,
+                metadata=metadata,
+                own=held,
+                held=held,
+                rank=len(siblings),
+                end=index + 1,
+                crumb=shown,
+                shortened=shortened,
+            )
         )
-        _shorten_heading(
-            place, measure, max_tokens // 4, marked=document.markup == "markdown"
-        )
-        places.append(place)
-        if ancestors:
-            place.rank = len(places[parent].children)
-            places[parent].children.append(index)
-    for index in range(len(places) - 1, -1, -1):
-        places[index].end = max(places[index].end, index + 1)
-        above = places[places[index].parent]
-        above.end = max(above.end, places[index].end)
+        siblings.append(index)
+        if section.children:
+            pending += [(child, index, metadata) for child in section.children[::-1]]
+    for place in reversed(places):
+        around = places[place.parent]
+        around.end = max(around.end, place.end)
     return places
 
 
 def holds_text(places: Sequence[Place], index: int) -> bool:
     """Tell whether a section or one below it still holds blocks."""
-    return any(places[below].units for below in range(index, places[index].end))
+    return any(places[below].held.blocks for below in range(index, places[index].end))
 
 
-def document_title(document: Document) -> str | None:
+def document_title(document: Document, places: Sequence[Place]) -> str | None:
     """Give the title: the author's, else the only level-1 heading at the very top."""
     if document.metadata.title:
         return document.metadata.title
-    sections = [section for section, _ in walk(document.root)][1:]
+    sections = [place.section for place in places[1:]]
     tops = [section for section in sections if section.level == 1]
     first = sections[0] if sections else None
     if len(tops) == 1 and first is tops[0] and first.section_id != TOP:
@@ -93,27 +100,21 @@ def document_title(document: Document) -> str | None:
     return None
 
 
-def _shorten_heading(
-    place: Place, measure: Measure, limit: int, *, marked: bool
-) -> None:
-    """Shorten a heading above `limit` that has something below it (C7)."""
-    blocks = place.section.blocks
+def _is_to_be_shortened(section: Section, units: Units, limit: int) -> bool:
+    """Tell whether a heading is above `limit` and has something below it (C7)."""
+    blocks = section.blocks
     if not blocks or blocks[0].kind != "heading":
-        return
-    if len(blocks) == 1 and not place.section.children:
-        return
-    heading = place.own[0]
-    if measure.fits(heading.text, heading.joined, limit):
-        return
-    text = place.crumb
+        return False
+    if len(blocks) == 1 and not section.children:
+        return False
+    heading = blocks[0].text
+    if surely_within(heading, limit):
+        return False
+    return not units.measure.fits(heading, units.of(blocks[0]).joined, limit)
+
+
+def _shortened(section: Section, shown: str, *, marked: bool) -> Block:
+    heading = section.blocks[0]
     if marked or heading.text.startswith("#"):
-        text = "#" * max(1, min(place.section.level, 6)) + " " + text
-    unit = Unit(
-        block=heading.block,
-        text=text,
-        joined=measure.joined(text),
-        span=heading.span,
-    )
-    place.own = (unit, *place.own[1:])
-    place.units = list(place.own)
-    place.shortened = True
+        shown = "#" * max(1, min(section.level, 6)) + " " + shown
+    return replace(heading, text=shown)

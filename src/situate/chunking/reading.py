@@ -36,6 +36,9 @@ _FENCE = re.compile(r"[ \t]*+(`{3,}|~{3,})")
 _IMAGE = re.compile(r"!\[(.*)\]\([^()\s]*\)", re.DOTALL)
 _ESCAPED_PIPE = re.compile(r"\\\|")
 
+_AS_IT_IS = frozenset({"heading", "paragraph", "html"})
+"""Kinds of which only marks inside the text are left out."""
+
 
 class Reading:
     """Reads the blocks of one document."""
@@ -47,10 +50,10 @@ class Reading:
         self._tables: dict[int, TableReading] = {}
 
     def has_marks(self, text: str) -> bool:
-        """Tell whether `prose` may have something to leave out."""
+        """Tell whether running text or a heading in it may leave something out."""
         if self._is_marked:
-            return "`" in text or "](" in text or "][" in text
-        return text.startswith("![")
+            return "`" in text or "](" in text or "][" in text or "}" in text
+        return "![" in text
 
     def prose(self, text: str) -> str:
         """Leave the targets of links and the backticks out of running text.
@@ -94,6 +97,14 @@ class Reading:
         if gathered:
             said.append(self._lines("\n".join(gathered)))
         return "\n".join(said)
+
+    def blocks(self, blocks: Sequence[Block], text: str) -> list[str]:
+        """Read whole blocks one by one; `text` is all of theirs."""
+        if not self.has_marks(text) and _AS_IT_IS.issuperset(
+            [block.kind for block in blocks]
+        ):
+            return [block.text for block in blocks]
+        return [self.block(block) for block in blocks]
 
     def block(self, block: Block) -> str:
         """Read a whole block, and all that stands inside it."""
