@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 from json.encoder import encode_basestring as quoted
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from situate.errors import RecordError
 from situate.model import digest
-from situate.records import HASHES, SCHEMA
+from situate.records import SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,8 +46,7 @@ class Lines:
     def __init__(self) -> None:
         self._metadata: Metadata | None = None
         self._corpus: str | None = None
-        self._shared: dict[str, str] = {}
-        self._custom = "{}"
+        self._shared: _Shared | None = None
         self._enrichment: Enrichment | None = None
         self._outcome = self._sorted_outcome = ""
 
@@ -89,70 +88,92 @@ class Lines:
             f',"lexical_text":{_joined(lexical, reading)}}}\n'
         )
 
-    def _described(self, chunk: Chunk, hashes: Iterable[str]) -> str:
+    def _described(self, chunk: Chunk, hashes: tuple[str, str, str]) -> str:
         """Write `metadata`; the last of the hashes is over everything but them."""
-        self._share(chunk)
+        shared = self._share(chunk)
         sections = chunk.section_ids
-        values = self._shared | {
-            "breadcrumb": _list(map(quoted, chunk.breadcrumb)),
-            "section_id": quoted(chunk.section_id),
-            "section_ids": "null" if sections is None else _list(map(quoted, sections)),
-            "ordinal": str(chunk.ordinal),
-            "token_count": str(chunk.token_count),
-            "spans": _list(map(_pair, chunk.spans)),
-            "pages": _list(map(str, chunk.pages)),
-            "parts": _encode(chunk.parts) if chunk.parts else "{}",
-            "embed": "true" if chunk.embed else "false",
-            "embed_form": f'"{chunk.embed_form}"',
-            "forced_split": "true" if chunk.forced_split else "false",
-            "enrichment": self._outcome,
-        }
-        alike = values | {"custom": self._custom}
-        alike["enrichment"] = self._sorted_outcome
-        if len(chunk.parts) > 1:
-            alike["parts"] = _encode_sorted(chunk.parts)
-        whole = digest(_SORTED % alike)
-        for name, value in zip(HASHES, (*hashes, whole), strict=True):
-            values[name] = f'"{value}"'
-        return _ORDERED % values
+        breadcrumb = _list(map(quoted, chunk.breadcrumb))
+        embed = "true" if chunk.embed else "false"
+        forced = "true" if chunk.forced_split else "false"
+        pages = _list(map(str, chunk.pages))
+        parts = _encode(chunk.parts) if chunk.parts else "{}"
+        ids = (
+            f'"section_id":{quoted(chunk.section_id)},"section_ids":'
+            f"{'null' if sections is None else _list(map(quoted, sections))}"
+        )
+        spans = _list(map(_pair, chunk.spans))
+        whole = digest(
+            f'{{"breadcrumb":{breadcrumb},{shared.corpus_to_dates},"embed":{embed}'
+            f',"embed_form":"{chunk.embed_form}","enrichment":{self._sorted_outcome}'
+            f',"forced_split":{forced},{shared.language},"ordinal":{chunk.ordinal}'
+            f',"pages":{pages}'
+            f',"parts":{_encode_sorted(chunk.parts) if len(chunk.parts) > 1 else parts}'
+            f',{ids},{shared.source},"spans":{spans},{shared.title}'
+            f',"token_count":{chunk.token_count}}}'
+        )
+        of_text, of_embed_text, of_lexical_text = hashes
+        return (
+            f'{{{shared.corpus_to_language},"breadcrumb":{breadcrumb},{ids}'
+            f',"ordinal":{chunk.ordinal},"token_count":{chunk.token_count}'
+            f',"content_hash":"{of_text}","embed_hash":"{of_embed_text}"'
+            f',"lexical_hash":"{of_lexical_text}","metadata_hash":"{whole}"'
+            f',"spans":{spans},"pages":{pages},"parts":{parts},"embed":{embed}'
+            f',"embed_form":"{chunk.embed_form}","forced_split":{forced}'
+            f',"enrichment":{self._outcome},{shared.custom}}}'
+        )
 
-    def _share(self, chunk: Chunk) -> None:
+    def _share(self, chunk: Chunk) -> _Shared:
         """Write what chunks with the same metadata, or none asked, have in common."""
         if chunk.enrichment is not self._enrichment:
             self._enrichment = chunk.enrichment
             outcome = _enrichment(chunk.enrichment)
             self._outcome = _encode(outcome)
             self._sorted_outcome = _encode_sorted(outcome)
-        metadata = chunk.metadata
-        if metadata is self._metadata and chunk.corpus == self._corpus:
-            return
-        self._metadata, self._corpus = metadata, chunk.corpus
-        self._shared = {
-            "corpus": _encode(chunk.corpus),
-            "title": _encode(metadata.title),
-            "doc_type": _encode(metadata.doc_type),
-            "effective_from": _encode(metadata.effective_from),
-            "effective_to": _encode(metadata.effective_to),
-            "source": _encode(metadata.source),
-            "language": _encode(metadata.language),
-            "custom": _encode(dict(metadata.custom)),
-        }
-        self._custom = _encode_sorted(dict(metadata.custom))
+        metadata, corpus = chunk.metadata, chunk.corpus
+        if (
+            self._shared is None
+            or metadata is not self._metadata
+            or corpus != self._corpus
+        ):
+            self._metadata, self._corpus = metadata, corpus
+            self._shared = _Shared.of(metadata, corpus)
+        return self._shared
 
 
-def _object(names: Iterable[str]) -> str:
-    """Give an object to be filled in with values that are JSON already."""
-    return "{" + ",".join([f'"{name}":%({name})s' for name in names]) + "}"
+class _Shared(NamedTuple):
+    """Keys of `metadata` that are the same for many chunks, as they stand there.
 
+    Those of a record are in its order, those of what is hashed in their own.
+    """
 
-_ORDER = (
-    *("corpus", "title", "doc_type", "effective_from", "effective_to", "source"),
-    *("language", "breadcrumb", "section_id", "section_ids", "ordinal"),
-    *("token_count", *HASHES, "spans", "pages", "parts", "embed", "embed_form"),
-    *("forced_split", "enrichment", "custom"),
-)
-_ORDERED = _object(_ORDER)
-_SORTED = _object(sorted(set(_ORDER) - set(HASHES)))
+    corpus_to_language: str
+    custom: str
+    corpus_to_dates: str
+    language: str
+    source: str
+    title: str
+
+    @classmethod
+    def of(cls, metadata: Metadata, corpus: str | None) -> _Shared:
+        """Write what a section says about itself."""
+        name = f'"corpus":{_encode(corpus)}'
+        title = f'"title":{_encode(metadata.title)}'
+        doc_type = f'"doc_type":{_encode(metadata.doc_type)}'
+        dates = (
+            f'"effective_from":{_encode(metadata.effective_from)}'
+            f',"effective_to":{_encode(metadata.effective_to)}'
+        )
+        source = f'"source":{_encode(metadata.source)}'
+        language = f'"language":{_encode(metadata.language)}'
+        custom = dict(metadata.custom)
+        return cls(
+            corpus_to_language=f"{name},{title},{doc_type},{dates},{source},{language}",
+            custom=f'"custom":{_encode(custom)}',
+            corpus_to_dates=f'{name},"custom":{_encode_sorted(custom)},{doc_type},{dates}',
+            language=language,
+            source=source,
+            title=title,
+        )
 
 
 def _list(values: Iterable[str]) -> str:

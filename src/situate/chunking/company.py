@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from situate.chunking.introductions import (
     LEAD_IN_TOKENS,
@@ -23,12 +23,11 @@ if TYPE_CHECKING:
 _WITH_COMPANY = frozenset({"paragraph", "table"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class Group(NamedTuple):
     """A block with what must stay beside it."""
 
-    before: tuple[Unit, ...]
     unit: Unit
+    before: tuple[Unit, ...] = ()
     after: tuple[Unit, ...] = ()
 
     @property
@@ -51,7 +50,7 @@ class Company:
         at = 0
         while at < len(self.units):
             if self.units[at].block.kind not in _WITH_COMPANY:
-                yield Group(before=(), unit=self.units[at])
+                yield Group(self.units[at])
                 at += 1
                 continue
             start = at
@@ -62,12 +61,12 @@ class Company:
             while begin < at and not self._fit(self.units[begin:at]):
                 begin += 1
             for alone in self.units[start:begin]:
-                yield Group(before=(), unit=alone)
+                yield Group(alone)
             before = tuple(
-                unit._replace(introduces=True) for unit in self.units[begin:at]
+                [unit._replace(introduces=True) for unit in self.units[begin:at]]
             )
             after = self._caption_below(at, before)
-            yield Group(before=before, unit=self.units[at], after=after)
+            yield Group(self.units[at], before, after)
             at += 1 + len(after)
 
     def _introduces(self, at: int) -> bool:
@@ -83,18 +82,24 @@ class Company:
         if is_figure(following):
             above = at > 0 and is_figure(self.units[at - 1].block)
             return is_figure_caption(unit.block) and not above
-        if is_caption(following) and at + 2 < len(self.units):
-            following = self.units[at + 2].block
-        if not may_be_introduced(following) or unit.joined > 2 * LEAD_IN_TOKENS:
+        introduced = following
+        if not may_be_introduced(following) and at + 2 < len(self.units):
+            introduced = self.units[at + 2].block
+        if (
+            unit.joined > 2 * LEAD_IN_TOKENS
+            or not may_be_introduced(introduced)
+            or not (introduced is following or is_caption(following))
+        ):
             return False
         tokens = self.measure.alone(unit.text, unit.joined)
-        return is_lead_in(unit.block, following, tokens, self.language)
+        return is_lead_in(unit.block, introduced, tokens, self.language)
 
     def _caption_below(self, at: int, before: Sequence[Unit]) -> tuple[Unit, ...]:
         """Give the caption under a table that has none above."""
+        if self.units[at].block.kind != "table":
+            return ()
         below = tuple(self.units[at + 1 : at + 2])
-        named = any(is_caption(unit.block) for unit in before)
-        if self.units[at].block.kind != "table" or named or not below:
+        if not below or any(is_caption(unit.block) for unit in before):
             return ()
         if not is_caption(below[0].block) or self._introduces(at + 1):
             return ()

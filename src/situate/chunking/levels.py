@@ -66,6 +66,8 @@ class Builder:
     paragraphs: Literal["leaf", "paragraph"] | None
     """Whether leaves are written block by block, too, and which is embedded."""
     measure: Measure = field(init=False)
+    quoted_id: str = field(init=False)
+    """The document's id as it stands in those of chunks."""
     title: str | None = field(init=False)
     written: int = field(default=0, init=False)
     numbers: Counter[str] = field(default_factory=Counter, init=False)
@@ -75,6 +77,8 @@ class Builder:
 
     def __post_init__(self) -> None:
         self.measure = self.units.measure
+        doc_id = self.document.doc_id
+        self.quoted_id = doc_id.replace("%", "%25").replace(":", "%3A")
         self.title = document_title(self.document, self.places)
 
     def leaves(self, packed: Sequence[Packed]) -> Iterator[Chunk]:
@@ -256,8 +260,7 @@ class Builder:
                 pending.extend((child, depth + 1) for child in reversed(place.children))
 
     def _id(self, local: str) -> str:
-        doc_id = self.document.doc_id.replace("%", "%25").replace(":", "%3A")
-        return f"{doc_id}:{local}"
+        return f"{self.quoted_id}:{local}"
 
     def _chunk(self, name: _Name, passage: Passage, reading: str) -> Chunk:
         """Write a record; without a reading its text is what is indexed."""
@@ -309,23 +312,23 @@ class Builder:
             said = [unit_reading(unit, reading) for unit in passage.units]
         else:
             said = reading.blocks(passage.blocks, passage.text)
-        said = [own for own in said if own]
-        repeats: list[str] = []
-        if self.heading_weight and (title := self.places[name.place].section.title):
-            repeats = [reading.prose(title)] * self.heading_weight
-        whole = "\n".join([*repeats, *said])
-        if not said or "".join(said).isspace():
+        plain = "\n".join([own for own in said if own])
+        if not plain or plain.isspace():
             return ""
+        whole = plain
+        if self.heading_weight and (title := self.places[name.place].section.title):
+            whole = "\n".join([reading.prose(title)] * self.heading_weight + [plain])
         # A line break between two blocks may cost a token more than a blank line.
-        most = passage.tokens + len(said)
-        is_plain = not repeats and not any(map(self.measure.may_grow, passage.blocks))
-        if is_plain and most <= limit and self.measure.exact_sums:
-            return whole
+        elif (
+            self.measure.exact_sums
+            and passage.tokens + len(said) <= limit
+            and not any(map(self.measure.may_grow, passage.blocks))
+        ):
+            return plain
         if self._within(whole, limit):
             return whole
         # Repeats are the first to give way.
-        whole = "\n".join(said)
-        return whole if self._within(whole, limit) else ""
+        return plain if self._within(plain, limit) else ""
 
     def _within(self, text: str, limit: int) -> bool:
         # No tokenizer makes more tokens than bytes.
@@ -390,5 +393,7 @@ def unit_reading(unit: Unit, reading: Reading) -> str:
         own = reading.piece(block, unit.text, None) if own is None else own
     else:
         own = reading.piece(block, unit.body, None if unit.forced else unit.parts)
+    if not unit.before and not unit.after:
+        return own
     said = [*map(reading.prose, unit.before), own, *map(reading.prose, unit.after)]
     return "\n".join(each for each in said if each)

@@ -47,6 +47,8 @@ class Measure:
         """Most tokens of a reading."""
         self.exact_sums = counter.splits_at_lines
         self._words: dict[str, int] = {}
+        self._gaps: dict[str, int] = {}
+        """Tokens that a blank line adds to the end of a text."""
         self._sizes: dict[int, int] = {}
 
     def count(self, text: str) -> int:
@@ -62,7 +64,10 @@ class Measure:
         tail = _tail(text) if self.exact_sums else ""
         if not tail:
             return self.word(text)
-        return joined - self.word(tail + GAP) + self.word(tail)
+        gap = self._gaps.get(tail)
+        if gap is None:
+            gap = self._gaps[tail] = self.count(tail + GAP) - self.count(tail)
+        return joined - gap
 
     def with_gap(self, line: str, used: int) -> int | None:
         """Turn a sum over lines, up to this one, into what `joined` would give.

@@ -91,13 +91,14 @@ class _Packer:
 
     def add(self, group: Group) -> None:
         """Put a group into the open chunk, a new one, or cut its block."""
-        if self._have_room(group.units, used=0, excess=0):
-            if not self._have_room(group.units, used=self.used, excess=self.excess):
-                self.close()
-            for unit in group.units:
-                self.place(unit)
-        else:
-            self._cut(group)
+        units = group.units
+        if not self._have_room(units, used=self.used, excess=self.excess):
+            if not self._have_room(units, used=0, excess=0):
+                self._cut(group)
+                return
+            self.close()
+        for unit in units:
+            self.place(unit)
 
     def place(self, unit: Unit) -> None:
         """Add a unit to the open chunk, which has room for it."""
@@ -130,8 +131,10 @@ class _Packer:
         They have to fit as a text and, where tables grow when they are read, as a
         reading.
         """
-        *others, last = units
-        before = used + sum([unit.joined for unit in others])
+        last = units[-1]
+        before = used
+        for unit in units[:-1]:
+            before += unit.joined
         if not self.measure.fits(last.text, last.joined, self.limit - before):
             return False
         most = self.measure.reading_limit

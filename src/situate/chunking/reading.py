@@ -10,6 +10,7 @@ tokens by 0.02 to 0.17.
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from situate.model import Code, Items, Quote, Table, walk
@@ -17,7 +18,7 @@ from situate.model import Code, Items, Quote, Table, walk
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from situate.model import Block, Document, Item, Row, Span
+    from situate.model import Block, Document, Row, Span
 
 # Code, or a link: its text may hold one more pair of brackets, its target one of
 # parentheses; or a link by reference.
@@ -36,18 +37,25 @@ _FENCE = re.compile(r"[ \t]*+(`{3,}|~{3,})")
 _IMAGE = re.compile(r"!\[(.*)\]\([^()\s]*\)", re.DOTALL)
 _ESCAPED_PIPE = re.compile(r"\\\|")
 
-_AS_IT_IS = frozenset({"heading", "paragraph", "html"})
-"""Kinds of which only marks inside the text are left out."""
+_HOLDING = (Table, Quote, Items)
+"""Parts of blocks that may hold blocks, or are read cell by cell."""
+_PLAIN = frozenset({"heading", "paragraph", "html"})
+"""Kinds that are read as they are where their text has no marks."""
 
 
 class Reading:
     """Reads the blocks of one document."""
 
     def __init__(self, document: Document) -> None:
-        """See how the document's text is marked up, and what its links refer to."""
+        """See how the document's text is marked up."""
+        self._document = document
         self._is_marked = document.markup == "markdown"
-        self._labels = _labels(document) if self._is_marked else frozenset()
         self._tables: dict[int, TableReading] = {}
+
+    @cached_property
+    def _labels(self) -> frozenset[str]:
+        """What links by reference may refer to."""
+        return _labels(self._document)
 
     def has_marks(self, text: str) -> bool:
         """Tell whether running text or a heading in it may leave something out."""
@@ -100,7 +108,7 @@ class Reading:
 
     def blocks(self, blocks: Sequence[Block], text: str) -> list[str]:
         """Read whole blocks one by one; `text` is all of theirs."""
-        if not self.has_marks(text) and _AS_IT_IS.issuperset(
+        if not self.has_marks(text) and _PLAIN.issuperset(
             [block.kind for block in blocks]
         ):
             return [block.text for block in blocks]
@@ -108,6 +116,8 @@ class Reading:
 
     def block(self, block: Block) -> str:
         """Read a whole block, and all that stands inside it."""
+        if not isinstance(block.content, _HOLDING):
+            return self._simple(block, block.text)
         said: list[str] = []
         waiting: list[Block | str] = [block]
         while waiting:
@@ -123,7 +133,10 @@ class Reading:
                     waiting.extend(reversed(blocks))
                 case Items(items=items):
                     for item in reversed(items):
-                        waiting.extend(self._parts(item))
+                        if item.blocks:
+                            waiting.extend(self._parts(item.blocks))
+                        else:
+                            waiting.append(self._item(item.text))
                 case _:
                     said.append(self._simple(each, each.text))
         return "\n".join(text for text in said if text)
@@ -149,25 +162,30 @@ class Reading:
 
     def _simple(self, block: Block, text: str) -> str:
         match block.kind:
+            case "paragraph" | "html":
+                return self.prose(text)
+            case "heading":
+                return self.heading(text)
             case "code":
                 return _code(block, text)
             case "footnote":
                 return self.laid_out(text)
-            case "heading":
-                return self.heading(text)
             case "reference":
                 return ""
             case _:
                 return self.prose(text)
 
-    def _parts(self, item: Item) -> Iterator[Block | str]:
+    def _item(self, text: str) -> str:
+        """Read an item of plain text."""
+        first, *others = text.split("\n")
+        said = _without_marker(first)
+        if others:
+            said = "\n".join(filter(None, [said, *map(str.strip, others)]))
+        return self.prose(said)
+
+    def _parts(self, blocks: Sequence[Block]) -> Iterator[Block | str]:
         """Yield what an item holds, last first."""
-        if not item.blocks:
-            first, *others = item.text.split("\n")
-            lines = [_without_marker(first), *(line.strip() for line in others)]
-            yield self.prose("\n".join(line for line in lines if line))
-            return
-        first_block, *rest = item.blocks
+        first_block, *rest = blocks
         yield from reversed(rest)
         task = _TASK.match(first_block.text) if not first_block.content else None
         yield self.prose(first_block.text[task.end() :]) if task else first_block
@@ -291,12 +309,12 @@ class TableReading:
 def _code(code: Block, text: str) -> str:
     if not isinstance(code.content, Code) or not code.content.opening:
         return text
-    lines = text.split("\n")
-    if _FENCE.match(lines[0]):
-        del lines[0]
-    if lines and (found := _FENCE.match(lines[-1])) and found.end() == len(lines[-1]):
-        del lines[-1]
-    return "\n".join(lines)
+    first, _, below = text.partition("\n")
+    if _FENCE.match(first):
+        text = below
+    above, _, last = text.rpartition("\n")
+    found = _FENCE.match(last)
+    return above if found and found.end() == len(last) else text
 
 
 def _without_marker(line: str) -> str:
