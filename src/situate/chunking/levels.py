@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from situate.chunking.breadcrumbs import breadcrumb_line, crumb
-from situate.chunking.measure import GAP
+from situate.chunking.measure import GAP, may_grow
 from situate.chunking.places import document_title
 from situate.chunking.sentences import LONGEST_TOKEN, split
 from situate.chunking.units import Passage, passage_of, together
@@ -69,6 +69,8 @@ class Builder:
     quoted_id: str = field(init=False)
     """The document's id as it stands in those of chunks."""
     title: str | None = field(init=False)
+    title_crumb: str = field(init=False)
+    """The title as it stands in breadcrumb lines."""
     written: int = field(default=0, init=False)
     numbers: Counter[str] = field(default_factory=Counter, init=False)
     """Paragraphs written of every section."""
@@ -80,6 +82,8 @@ class Builder:
         doc_id = self.document.doc_id
         self.quoted_id = doc_id.replace("%", "%25").replace(":", "%3A")
         self.title = document_title(self.document, self.places)
+        limit = self.max_tokens // 4
+        self.title_crumb = crumb(self.title or "", self.measure, max_tokens=limit)
 
     def leaves(self, packed: Sequence[Packed]) -> Iterator[Chunk]:
         """Build the leaves, which have no parents."""
@@ -209,8 +213,9 @@ class Builder:
                 return text, tokens
         blocks = self.places[index].own.blocks if index else [_opening(held.blocks)]
         sized = [(block.text, self.units.of(block).joined) for block in blocks]
-        if not index and (title := self._title_crumb()):
-            sized.insert(0, (title, self.measure.joined(title)))
+        if not index and self.title_crumb:
+            joined = self.measure.joined(self.title_crumb)
+            sized.insert(0, (self.title_crumb, joined))
         if outline := "\n".join(self._outline(index)):
             sized.append((outline, self.measure.joined(outline)))
         return self._filled(sized)
@@ -322,7 +327,7 @@ class Builder:
         elif (
             self.measure.exact_sums
             and passage.tokens + len(said) <= limit
-            and not any(map(self.measure.may_grow, passage.blocks))
+            and not may_grow(passage.blocks)
         ):
             return plain
         if self._within(whole, limit):
@@ -358,10 +363,6 @@ class Builder:
             )
         return line
 
-    def _title_crumb(self) -> str:
-        limit = self.max_tokens // 4
-        return crumb(self.title or "", self.measure, max_tokens=limit)
-
     def _crumbs(self, index: int) -> list[str]:
         """Put the title above the headings; one equal to the first stands once."""
         path = self.places[index].section.path
@@ -370,7 +371,7 @@ class Builder:
             crumbs.append(self.places[index].crumb)
             index = self.places[index].parent
         if self.title and self.title.split() != (path[0].split() if path else []):
-            crumbs.append(self._title_crumb())
+            crumbs.append(self.title_crumb)
         return [each for each in reversed(crumbs) if each]
 
 
@@ -381,8 +382,8 @@ def _opening(blocks: Sequence[Block]) -> Block:
 
 
 def _pages(blocks: Sequence[Block]) -> tuple[int, ...]:
-    boxes = [box for block in blocks for box in block.boxes]
-    return tuple(sorted({box.page for box in boxes}))
+    pages = [box.page for block in blocks for box in block.boxes]
+    return tuple(sorted(set(pages))) if pages else ()
 
 
 def unit_reading(unit: Unit, reading: Reading) -> str:

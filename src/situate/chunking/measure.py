@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from situate.model import Items, Quote, Table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from situate.chunking.reading import Reading, TableReading
     from situate.model import Block, Item, Span
     from situate.tokens import TokenCounter
@@ -96,11 +98,6 @@ class Measure:
             found = self._words[text] = self.counter.count(text)
         return found
 
-    def may_grow(self, block: Block) -> bool:
-        """Tell whether a block may hold a table, which grows when it is read."""
-        kind = block.kind
-        return kind == "table" or (kind in _HOLDING and "|" in block.text)
-
     def excess(self, block: Block, joined: int, rows: Span | None = None) -> int:
         """Give how many tokens a reading has above its text: tables grow when read.
 
@@ -153,6 +150,15 @@ class Measure:
         if found is None:
             found = self._sizes[id(item)] = self.counter.count(item.text + "\n")
         return found
+
+
+def may_grow(blocks: Iterable[Block]) -> bool:
+    """Tell whether a block may hold a table, which grows when it is read."""
+    for block in blocks:
+        kind = block.kind
+        if kind == "table" or (kind in _HOLDING and "|" in block.text):
+            return True
+    return False
 
 
 def _tail(text: str) -> str:

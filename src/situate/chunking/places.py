@@ -85,6 +85,8 @@ def lay_out(document: Document, units: Units, *, max_tokens: int) -> list[Place]
 
 def holds_text(places: Sequence[Place], index: int) -> bool:
     """Tell whether a section or one below it still holds blocks."""
+    if places[index].held.blocks:
+        return True
     return any(places[below].held.blocks for below in range(index, places[index].end))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from situate.chunking.measure import GAP
+from situate.chunking.measure import GAP, may_grow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,7 +99,7 @@ class Units:
     def hold(self, blocks: tuple[Block, ...]) -> Held:
         """Measure blocks together: at once where they are likely to stay so."""
         measure = self.measure
-        if measure.exact_sums and not any(map(measure.may_grow, blocks)):
+        if measure.exact_sums and not may_grow(blocks):
             text = Held(blocks).text
             if len(text) <= self._at_once:
                 return Held(blocks, measure.joined(text))
@@ -119,7 +119,7 @@ def unit_of(block: Block, measure: Measure) -> Unit:
         text=block.text,
         joined=joined,
         span=block.span,
-        excess=measure.excess(block, joined) if measure.may_grow(block) else 0,
+        excess=measure.excess(block, joined) if may_grow([block]) else 0,
     )
 
 
