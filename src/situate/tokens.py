@@ -107,9 +107,14 @@ class TiktokenCounter:
         Where a text is Latin its words are looked up, which takes half the time of
         encoding it and gives the same number.
         """
-        if self._words is None or len(text) > _LONGEST_TEXT or not _is_latin(text):
+        words = self._words
+        if (
+            words is None
+            or len(text) > _LONGEST_TEXT
+            or not (text.isascii() or _NOT_LATIN.search(text) is None)
+        ):
             return len(self._encode(text))
-        return sum(map(self._words.__getitem__, _LATIN_WORDS.findall(text)))
+        return sum(map(words.__getitem__, _LATIN_WORDS.findall(text)))
 
 
 class _Words(dict[str, int]):
@@ -126,10 +131,6 @@ class _Words(dict[str, int]):
                 self.clear()
             self[word] = count
         return count
-
-
-def _is_latin(text: str) -> bool:
-    return text.isascii() or _NOT_LATIN.search(text) is None
 
 
 @functools.cache

@@ -31,9 +31,10 @@ def breadcrumb_line(
     Outer crumbs give way first and leave an ellipsis; the innermost is shortened
     at a word when it does not fit alone. Empty where nothing fits.
     """
-    kind = f"[{' '.join(doc_type.split())}]" if doc_type and doc_type.strip() else ""
-    kind = crumb(kind, measure, max_tokens=max_tokens // 2)
-    whole = " ".join(part for part in (kind, _BETWEEN.join(crumbs)) if part)
+    kind = ""
+    if doc_type and doc_type.strip():
+        kind = crumb(f"[{doc_type.strip()}]", measure, max_tokens=max_tokens // 2)
+    whole = " ".join(filter(None, (kind, _BETWEEN.join(crumbs))))
     # Most lines are far from the bound, and need no look at their parts.
     if surely_within(whole, max_tokens) or measure.count(whole) <= max_tokens:
         return whole
