@@ -128,11 +128,15 @@ class _Moves:
         return True
 
     def _has_room(self, taker: Held, heading: Held) -> bool:
-        """Tell whether both fit a chunk, or the taker is cut in parts anyway."""
+        """Tell whether both fit a chunk, or the taker is cut in parts anyway.
+
+        Where counts do not add up the sums decide: to count what a taker holds anew
+        with every heading would take the square of their number.
+        """
         # A chunk's text has no blank line after it.
         if taker.joined > self.max_tokens + len(GAP):
             return True
-        if self.measure.alone(taker.text, taker.joined) > self.max_tokens:
+        if not self.measure.fits(taker.text, taker.joined, self.max_tokens):
             return True
         both = taker.followed_by(heading)
-        return self.measure.alone(both.text, both.joined) <= self.max_tokens
+        return self.measure.fits(both.text, both.joined, self.max_tokens)
