@@ -27,6 +27,9 @@ SHAPES = {
     + ("|" + " |" * 999 + "\n") * 2,
     "a list": "Intro:\n\n" + "- one of many items\n" * 800,
     "long nested items": f"{NESTED}\n\n" * 20,
+    "a list nested in lists": "".join(
+        f"{'  ' * level}- Step {level} of those above.\n" for level in range(20)
+    ),
     "code": "```\n" + "    line of code = 1\n" * 800 + "```\n",
     "nested quotations": ">" * 30 + " " + SENTENCES * 300,
     "a long heading": "# " + SENTENCES * 200 + "\n\nText.\n",
@@ -44,8 +47,10 @@ class Tally:
     """A counter that adds up what it is given."""
 
     name = "cl100k_base"
-    splits_at_lines = True
     characters = 0
+
+    def __init__(self, *, splits_at_lines: bool = True) -> None:
+        self.splits_at_lines = splits_at_lines
 
     def count(self, text: str) -> int:
         """Count, and remember how much."""
@@ -79,3 +84,18 @@ def test_work_grows_with_the_text_alone(
         if form == "reading" and text.startswith("| a |")
     )
     assert tally.characters <= 4 * len(text) + read_out
+
+
+@pytest.mark.parametrize("max_tokens", [128, 512])
+def test_headings_are_not_counted_anew_with_every_one_that_moves(
+    max_tokens: int,
+) -> None:
+    """A chunk that takes heading after heading adds them up, with any counter."""
+    tally = Tally(splits_at_lines=False)
+    text = SHAPES["headings without text"]
+    document = read(text.encode(), "doc.md").document
+
+    chunks = chunk(document, Rules(max_tokens=max_tokens), tally)
+
+    assert all(leaf.token_count <= max_tokens for leaf in chunks)
+    assert tally.characters <= 4 * len(text)

@@ -118,7 +118,9 @@ def _chunk(
     bound = rules.reading_bound
     reading = None if bound is None else Reading(document)
     measure = Measure(counter, reading=reading, reading_limit=bound)
-    units = Units(measure, max_tokens=limit)
+    # Blocks that get records of their own are counted on their own at once.
+    is_divided = rules.granularity == "multi"
+    units = Units(measure, max_tokens_together=0 if is_divided else limit)
     places = lay_out(document, units, max_tokens=limit)
     packed = [
         Packed(

@@ -52,6 +52,8 @@ class Measure:
         self._gaps: dict[str, int] = {}
         """Tokens that a blank line adds to the end of a text."""
         self._sizes: dict[int, int] = {}
+        self._counted: set[int] = set()
+        """Items inside of one that was counted."""
 
     def count(self, text: str) -> int:
         """Give the tokens of a text on its own."""
@@ -150,6 +152,24 @@ class Measure:
         if found is None:
             found = self._sizes[id(item)] = self.counter.count(item.text + "\n")
         return found
+
+    def count_item(self, item: Item, gap: str, known: int | None) -> int | None:
+        """Count an item with blocks, unless its count is known from elsewhere.
+
+        None inside of one that was counted: estimates have to do there, or texts
+        nested deep would be counted at every level.
+        """
+        if id(item) in self._counted:
+            return None
+        pending = list(item.blocks)
+        while pending:
+            content = pending.pop().content
+            if isinstance(content, Items):
+                self._counted.update(map(id, content.items))
+                pending += [block for inner in content.items for block in inner.blocks]
+            elif isinstance(content, Quote):
+                pending += content.blocks
+        return self.count(item.text + gap) if known is None else known
 
 
 def may_grow(blocks: Iterable[Block]) -> bool:

@@ -157,7 +157,7 @@ def _held(places: Sequence[Place], run: Sequence[int]) -> Held:
 
 
 def _fit(held: Held, measure: Measure, max_tokens: int) -> bool:
-    return measure.fits(held.text, held.joined, max_tokens)
+    return measure.alone(held.text, held.joined) <= max_tokens
 
 
 def _is_small(

@@ -29,7 +29,7 @@ from situate.chunking.units import Passage, Unit, passage_of, tokens_of
 from situate.model import Code, Items, Quote, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from situate.chunking.units import Held, Units
     from situate.model import Block, Item
@@ -178,7 +178,8 @@ class _Packer:
         """Cut a block and put what is repeated around its pieces."""
         block = group.unit.block
         while True:
-            cut = _cut(block, self.measure, room, self.language)
+            counted = group.unit.joined if self.sums == "counts" else None
+            cut = _cut(block, self.measure, room, self.language, counted)
             pieces = list(tiled(cut, block.part_count))
             if not pieces:
                 pieces = [_marks(block, self.measure, room)]
@@ -285,14 +286,22 @@ def _marks(block: Block, measure: Measure, room: Room) -> Piece:
 
 
 def _cut(
-    block: Block, measure: Measure, room: Room, language: str | None
+    block: Block,
+    measure: Measure,
+    room: Room,
+    language: str | None,
+    counted: int | None,
 ) -> Iterator[Piece]:
-    """Cut a block at its parts, and below only where a part alone is too big."""
+    """Cut a block at its parts, and below only where a part alone is too big.
+
+    `counted` are its tokens, None where they are an estimate.
+    """
     match block.content:
         case Table():
             yield from cut_rows(block, block.content, measure, room)
         case Items():
-            yield from _cut_items(block.content, measure, room, language)
+            pieces = cut_items(block.content, measure, room, counted)
+            yield from _cut_items(pieces, measure, room.rest, language)
         case Code() if any(line.strip() for line in block.content.lines):
             yield from cut_lines(block, block.content, measure, room)
         case Quote() if block.content.blocks:
@@ -306,13 +315,17 @@ def _cut(
 
 
 def _cut_items(
-    items: Items, measure: Measure, room: Room, language: str | None
+    pieces: Iterable[tuple[Piece, Item | None]],
+    measure: Measure,
+    limit: int,
+    language: str | None,
 ) -> Iterator[Piece]:
-    for piece, item in cut_items(items, measure, room):
+    """Cut the items that come with their pieces."""
+    for piece, item in pieces:
         if item is None:
             yield piece
             continue
-        texts = list(_cut_item(item, measure, room.rest, language))
+        texts = list(_cut_item(item, measure, limit, language))
         for text, joined in texts:
             yield replace(
                 piece,

@@ -224,15 +224,19 @@ def cut_rows(
 
 
 def cut_items(
-    items: Items, measure: Measure, room: Room
+    items: Items, measure: Measure, room: Room, counted: int | None
 ) -> Iterator[tuple[Piece, Item | None]]:
-    """Cut a list between items; an item that does not fit the room comes with it."""
+    """Cut a list between items; an item that does not fit the room comes with it.
+
+    `counted` are the tokens of the list, None where they are an estimate.
+    """
     gap = "\n\n" if items.loose else "\n"
     sizes = [measure.item_size(item) for item in items.items]
     for at, item in enumerate(items.items):
         # An estimate is as good as a count where it is far from the limit.
         if item.blocks and room.rest * 4 <= sizes[at] * 5 <= room.whole * 7:
-            sizes[at] = measure.count(item.text + gap)
+            known = counted if len(sizes) == 1 else None
+            sizes[at] = measure.count_item(item, gap, known) or sizes[at]
     load = _Load(sizes, room.first, room.rest)
     for start, end in _fill([(i, i + 1) for i in range(len(sizes))], [load]):
         chosen = items.items[start:end]

@@ -84,9 +84,10 @@ class Passage(NamedTuple):
 class Units:
     """The blocks of a document, each measured on its own when that is asked for."""
 
-    def __init__(self, measure: Measure, *, max_tokens: int) -> None:
+    def __init__(self, measure: Measure, *, max_tokens_together: int) -> None:
+        """Count blocks at once where they have about so many tokens or less."""
         self.measure = measure
-        self._at_once = max_tokens * _CHARACTERS_PER_TOKEN
+        self._at_once = max_tokens_together * _CHARACTERS_PER_TOKEN
         self._units: dict[int, Unit] = {}
 
     def of(self, block: Block) -> Unit:
