@@ -17,6 +17,7 @@ import tiktoken
 from benchmarks.documents import HANDBOOK, Source, from_folder, handbook
 from benchmarks.measuring import cpu_seconds, table
 from situate.chunking import Rules, chunk
+from situate.collector import collector_paused
 from situate.lines import Lines
 from situate.readers import read
 from situate.tokens import TokenCounter, load_counter
@@ -86,7 +87,8 @@ def cut(
     source: Source, counter: TokenCounter, rules: Rules = RULES
 ) -> tuple[Chunk, ...]:
     """Read and chunk one document."""
-    return chunk(read(source.data, source.name).document, rules, counter)
+    with collector_paused():
+        return chunk(read(source.data, source.name).document, rules, counter)
 
 
 def lines(chunks: Iterable[Chunk]) -> Iterator[bytes]:

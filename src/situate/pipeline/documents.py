@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from situate import readers
 from situate.chunking import Rules, chunk
+from situate.collector import collector_paused
 from situate.corpus import same_id
 from situate.errors import ReadError
 from situate.files import opened
@@ -117,11 +118,12 @@ class Preparer:
             ReadError: it cannot be read, or is not what its name says.
         """
         data = _bytes_of(source, self.options.limits.max_bytes)
-        read = readers.read(
-            data, source.doc_id, doc_type=self.doc_type, options=self.options
-        )
-        document = self._kept(read.document)
-        chunks = chunk(document, self.rules, self.counter, corpus=self.corpus)
+        with collector_paused():
+            read = readers.read(
+                data, source.doc_id, doc_type=self.doc_type, options=self.options
+            )
+            document = self._kept(read.document)
+            chunks = chunk(document, self.rules, self.counter, corpus=self.corpus)
         return Prepared(
             source=source,
             document=document,
