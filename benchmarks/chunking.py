@@ -39,6 +39,7 @@ LEAST_OVER_PEER = 1.8
 
 TOKENIZER = "cl100k_base"
 ALONE = f"{TOKENIZER} of tiktoken alone"
+CHUNKS = "bytes to chunks"
 WHOLE = "bytes to JSON lines"
 
 
@@ -106,6 +107,7 @@ def stages(sources: Sequence[Source]) -> Mapping[str, Stage]:
     documents = [read(source.data, source.name).document for source in sources]
     chunks = [chunk(document, RULES, counter) for document in documents]
     return {
+        CHUNKS: Stage(run=cut, values=sources),
         WHOLE: Stage(
             run=lambda source, counter: _length(lines(cut(source, counter))),
             values=sources,
@@ -172,7 +174,7 @@ def steps(sources: Sequence[Source], *, rounds: int) -> None:
 
 
 def _budget(name: str) -> str:
-    return f"{MOST_OVER_TOKENIZER}" if name == WHOLE else ""
+    return f"{MOST_OVER_TOKENIZER}" if name == CHUNKS else ""
 
 
 def tokenized(sources: Sequence[Source], rules: Rules = RULES) -> float:

@@ -2,10 +2,10 @@
 
 Everything runs in turns in one process, over the same Markdown, with the same
 tokenizer and limit, and is compared with that tokenizer alone. This product takes
-bytes and gives JSON lines; the others take text and give their own values, which
-spares them decoding and writing. Each is set up anew for every copy of the corpus,
-so that what one remembers of a text is never asked for the same text again. What
-is not installed is listed with the command that installs it. Exceeding a budget is
+bytes and gives chunks, and JSON lines beside it; the others take text and give their
+own values, which spares them decoding. Each is set up anew for every copy of the
+corpus, so that what one remembers of a text is never asked for the same text again.
+What is not installed is listed with the command that installs it. Exceeding a budget is
 for people to judge, so the exit code does not depend on it.
 """
 
@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from benchmarks.chunking import (
     ALONE,
+    CHUNKS,
     LEAST_OVER_PEER,
     MOST_OVER_TOKENIZER,
     RULES,
     TOKENIZER,
-    WHOLE,
     check_corpus,
     each,
     encoding,
@@ -160,7 +160,7 @@ def measure(corpus: Corpus, sample: Corpus, *, rounds: int) -> None:
     rows = []
     for name, contender in contenders.items():
         notes, made = contender.notes, _made(contender.sizes)
-        if name == _OURS + WHOLE:
+        if name == _OURS + CHUNKS:
             notes = ("CommonMark parser", "tokens", "in front of the text")
             made = [f"{chunks:,}", "0.0 %"]
         speed = _speed(name, seconds, taken[name], contender.corpus)
@@ -177,7 +177,7 @@ def _speed(
         f"{1 / seconds[name]:.2f}",
         f"{corpus.megabytes / taken.wall_seconds:.2f}",
         f"{seconds[name] / seconds[ALONE]:.2f}",
-        f"{seconds[name] / seconds[_OURS + WHOLE]:.2f}",
+        f"{seconds[name] / seconds[_OURS + CHUNKS]:.2f}",
     ]
 
 
@@ -199,7 +199,7 @@ def _say_what(corpus: Corpus, sample: Corpus, *, rounds: int) -> None:
 
 
 def _conclude(seconds: Mapping[str, float]) -> None:
-    ours = seconds[_OURS + WHOLE]
+    ours = seconds[_OURS + CHUNKS]
     print(
         f"over the tokenizer alone: {ours / seconds[ALONE]:.2f} times its time "
         f"(budget {MOST_OVER_TOKENIZER})"
