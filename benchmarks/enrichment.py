@@ -2,7 +2,9 @@
 
 Against a protocol double on loopback, which answers as fast as it is told to:
 what is measured is situate, never a model. Exceeding a budget is for people to
-judge, so the exit code does not depend on it.
+judge, so the exit code does not depend on it. Every figure is given for `marked`,
+with many chunks in a request, for `window` with one, and for `full` with one and
+a prefix that the vendor keeps.
 """
 
 from __future__ import annotations
@@ -16,19 +18,29 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks.measuring import table
 from tests.support.agreements import agreement
 from tests.support.corpora import Corpus, asking
 from tests.support.mock_model import MockModel, Script, speaking
 
+if TYPE_CHECKING:
+    from situate.enrichment.settings import View
+
 CONCURRENCY = 32
 LATENCY_SECONDS = 1.0
+
+MODEL = "gpt-5.4-mini"
+"""Takes a schema for its answers and keeps prefixes."""
+
+VIEWS: tuple[View, ...] = ("marked", "window", "full")
 
 # The budgets of the design.
 MOST_OWN_MILLISECONDS = 1.0
 LEAST_CACHED_PER_SECOND = 5_000
 LEAST_SHARE = 0.85
+MOST_MORE = 0.15
 
 _LIFETIME_SECONDS = 600.0
 
@@ -38,6 +50,15 @@ _LAUNCHER = (
     "import resource, subprocess, sys; code = subprocess.call(sys.argv[1:]); "
     "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss); sys.exit(code)"
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Whom a corpus asks, and how."""
+
+    model: MockModel
+    view: View
+    concurrency: int = CONCURRENCY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,17 +73,27 @@ class Ran:
 
 
 def corpus_of(
-    folder: Path, *, documents: int, sections: int, model: MockModel | None = None
+    folder: Path,
+    *,
+    documents: int,
+    sections: int,
+    asked: Asked | None = None,
 ) -> Corpus:
-    """Write a corpus, enriched by a server if one is given."""
+    """Write a corpus, enriched if it is said how."""
     corpus = Corpus(folder=folder)
     for number in range(documents):
         corpus.document(f"{number:05}.md", agreement(number, sections))
-    if model is None:
+    if asked is None:
         return corpus.configure()
-    keys = {"concurrency": CONCURRENCY, "max_total_tokens": 10**12}
+    keys = {
+        "model": MODEL,
+        "view": asked.view,
+        "concurrency": asked.concurrency,
+        "max_usd": 10**6,
+    }
     return corpus.configure(
-        enrichment=asking(model.openai_url, **keys), cache={"directory": "cache"}
+        enrichment=asking(asked.model.openai_url, **keys),
+        cache={"directory": "cache"},
     )
 
 
@@ -106,8 +137,34 @@ def _environment() -> dict[str, str]:
 
 def cpu(folder: Path, *, documents: int, rounds: int) -> None:
     """Compare the CPU time per chunk with that of the SDK alone."""
+    rows = []
+    for view in VIEWS:
+        measured = _measured(folder / view, view, documents=documents, rounds=rounds)
+        chunks = measured["chunks"]
+        sdk, live, cached = (
+            1000 * measured[name] / chunks for name in ("sdk", "live", "cached")
+        )
+        rows.append(
+            [
+                f"{view}, {measured['requests']:g} requests for {chunks:g} chunks",
+                *(f"{figure:.2f}" for figure in (sdk, live, live - sdk, cached)),
+                f"{1000 / cached:,.0f}",
+            ]
+        )
+    print(f"{CONCURRENCY} in flight, no latency")
+    header = ["CPU ms per chunk", "the SDK alone", "situate"]
+    header += [f"above the SDK (at most {MOST_OWN_MILLISECONDS:g})", "cached"]
+    header += [f"cached chunks per second (at least {LEAST_CACHED_PER_SECOND:,})"]
+    table(header, rows)
+
+
+def _measured(
+    folder: Path, view: View, *, documents: int, rounds: int
+) -> dict[str, float]:
+    """Measure in a process that does nothing else."""
     with speaking(lifetime_seconds=_LIFETIME_SECONDS) as model:
-        corpus = corpus_of(folder, documents=documents, sections=20, model=model)
+        asked = Asked(model=model, view=view)
+        corpus = corpus_of(folder, documents=documents, sections=20, asked=asked)
         ended = subprocess.run(
             [
                 sys.executable,
@@ -118,51 +175,71 @@ def cpu(folder: Path, *, documents: int, rounds: int) -> None:
             check=True,
             env=_environment(),
         )
-    measured = json.loads(ended.stdout)
-    chunks = measured["chunks"]
-    sdk, live, cached = (
-        1000 * measured[name] / chunks for name in ("sdk", "live", "cached")
-    )
-    rows = [
-        ["the SDK alone", f"{sdk:.2f}", "1.00", ""],
-        ["situate", f"{live:.2f}", f"{live / sdk:.2f}", ""],
-        [
-            "  of that above the SDK",
-            f"{live - sdk:.2f}",
-            f"{(live - sdk) / sdk:.2f}",
-            f"at most {MOST_OWN_MILLISECONDS:g} ms",
-        ],
-        [
-            f"everything cached: {1000 / cached:,.0f} chunks per CPU second",
-            f"{cached:.2f}",
-            f"{cached / sdk:.2f}",
-            f"at least {LEAST_CACHED_PER_SECOND:,}",
-        ],
-    ]
-    print(f"{chunks} chunks, {CONCURRENCY} in flight, no latency")
-    table(["CPU time per chunk", "ms", "x SDK", "budget"], rows)
+    measured: dict[str, float] = json.loads(ended.stdout)
+    return measured
 
 
 def throughput(folder: Path, *, waves: int) -> None:
     """Compare what reaches a slow server with what could."""
-    script = Script(latency_seconds=LATENCY_SECONDS)
-    with speaking(script, lifetime_seconds=_LIFETIME_SECONDS) as model:
-        corpus = corpus_of(folder, documents=4 * waves, sections=8, model=model)
-        ran = run(corpus)
-        seen = model.statistics
-    assert ran.statements == ran.chunks == seen.answers == seen.calls, (ran, seen)
-    assert seen.most_in_flight <= CONCURRENCY
-    share = seen.answers / seen.seconds / (CONCURRENCY / LATENCY_SECONDS)
-    print(f"{seen.answers} requests, {LATENCY_SECONDS:g} s each")
-    rows = [
-        [
-            "share of concurrency / latency",
-            f"{share:.1%}",
-            f"at least {LEAST_SHARE:.0%}",
-        ],
-        ["most in flight", f"{seen.most_in_flight}", f"{CONCURRENCY}"],
-    ]
-    table(["throughput, first request to last answer", "", "budget"], rows)
+    rows = []
+    for view in VIEWS:
+        script = Script(latency_seconds=LATENCY_SECONDS)
+        per_document = 1 if view == "marked" else 8
+        documents = waves * CONCURRENCY // per_document
+        with speaking(script, lifetime_seconds=_LIFETIME_SECONDS) as model:
+            asked = Asked(model=model, view=view)
+            corpus = corpus_of(
+                folder / view, documents=documents, sections=8, asked=asked
+            )
+            ran = run(corpus)
+            seen = model.statistics
+        assert ran.statements == ran.chunks, (ran, seen)
+        assert seen.answers == seen.calls == documents * per_document, (ran, seen)
+        assert seen.most_in_flight <= CONCURRENCY
+        share = seen.answers / seen.seconds / (CONCURRENCY / LATENCY_SECONDS)
+        writes = seen.prefix_writes.total() / documents if view == "full" else 0
+        rows.append(
+            [
+                f"{view}, {seen.answers} requests",
+                f"{share:.1%}",
+                f"{seen.most_in_flight}",
+                f"{writes:.2f}",
+            ]
+        )
+    print(f"{CONCURRENCY} in flight, {LATENCY_SECONDS:g} s each, 8 chunks a document")
+    header = ["first request to last answer"]
+    header += [f"share of concurrency / latency (at least {LEAST_SHARE:.0%})"]
+    header += ["most in flight", "cache writes per document"]
+    table(header, rows)
+
+
+def storm(folder: Path) -> None:
+    """Compare requests with answers where a server takes 40 in a second."""
+    rows = []
+    for latency in (0.0, 0.2, 1.0):
+        script = Script(
+            requests_per_second=40, retry_after_seconds=1.0, latency_seconds=latency
+        )
+        with speaking(script, lifetime_seconds=_LIFETIME_SECONDS) as model:
+            asked = Asked(model=model, view="window", concurrency=64)
+            corpus = corpus_of(
+                folder / f"{latency:g}", documents=20, sections=20, asked=asked
+            )
+            ran = run(corpus)
+            seen = model.statistics
+        more = seen.calls / seen.answers - 1
+        rows.append(
+            [
+                f"{latency:g} s each",
+                f"{seen.answers}",
+                f"{ran.chunks - ran.statements}",
+                f"{more:.1%}",
+                f"{seen.seconds:.1f}",
+            ]
+        )
+    print("64 workers, 40 requests a second, Retry-After 1 s")
+    header = ["storm", "answers", "lost", f"more requests (at most {MOST_MORE:.0%})"]
+    table([*header, "seconds"], rows)
 
 
 def memory(folder: Path, *, documents: int) -> None:
@@ -172,15 +249,16 @@ def memory(folder: Path, *, documents: int) -> None:
     for name, size in sizes.items():
         ran = run(corpus_of(folder / f"off-{size}", documents=size, sections=40))
         rows.append([f"{name}, no statements", *_figures(ran)])
-    with speaking(lifetime_seconds=_LIFETIME_SECONDS) as model:
-        for name, size in sizes.items():
-            on = folder / f"on-{size}"
-            corpus = corpus_of(on, documents=size, sections=40, model=model)
-            asked, again = run(corpus), run(corpus)
-            assert asked.statements == again.statements == asked.chunks
-            rows.append([f"{name}, statements asked for", *_figures(asked)])
-            rows.append([f"{name}, statements cached", *_figures(again)])
-        assert model.statistics.calls == 40 * (documents + 1)
+    for view in VIEWS[:2]:
+        with speaking(lifetime_seconds=_LIFETIME_SECONDS) as model:
+            for name, size in sizes.items():
+                on = folder / f"{view}-{size}"
+                asked = Asked(model=model, view=view)
+                corpus = corpus_of(on, documents=size, sections=40, asked=asked)
+                first, again = run(corpus), run(corpus)
+                assert first.statements == again.statements == first.chunks
+                rows.append([f"{name}, {view}, asked for", *_figures(first)])
+                rows.append([f"{name}, {view}, cached", *_figures(again)])
     table(["`situate run`", "peak MB", "chunks", "chunks/s, start included"], rows)
 
 
@@ -200,6 +278,7 @@ def main() -> None:
         folder = Path(directory)
         cpu(folder / "cpu", documents=25, rounds=asked.rounds)
         throughput(folder / "throughput", waves=asked.waves)
+        storm(folder / "storm")
         memory(folder / "memory", documents=asked.documents)
 
 

@@ -17,8 +17,12 @@ if TYPE_CHECKING:
     from situate.pipeline.run import Result
     from tests.support.mock_model import Turn
 
-DOCUMENTS, SECTIONS = 3, 6
-LEAVES = DOCUMENTS * SECTIONS
+SECTIONS = 6
+DOCUMENTS = {"full": 3, "marked": 18}
+"""For each view, so that it takes as many requests."""
+
+REQUESTS = 18
+LEAVES = DOCUMENTS["full"] * SECTIONS
 
 FEW, AMPLE = 6, 20
 """Attempts: the default, and as many as it takes where nobody says when to come
@@ -44,10 +48,21 @@ STORMS: dict[str, tuple[tuple[Turn, ...], float | None, int]] = {
 }
 
 
+PLAYED = (
+    ("marked", "every second call is a 429"),
+    ("full", "every second call is a 503"),
+    ("full", "every second connection is reset"),
+    ("marked", "every fourth call is never answered"),
+    ("marked", "everything at once"),
+    ("full", "everything at once"),
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """A run through a storm, and what the server saw of it."""
 
+    view: str
     corpus: Corpus
     result: Result
     seen: Statistics
@@ -61,69 +76,73 @@ class Outcome:
         ]
 
 
+MODELS = {"openai": "gpt-5.4-mini", "anthropic": "claude-haiku-5-5"}
+
+
 def play(
     folder: Path,
     script: Script,
     *,
     vendor: str = "openai",
-    documents: int = DOCUMENTS,
+    view: str = "full",
     max_attempts: int = FEW,
 ) -> Outcome:
     """Run over a corpus while a server behaves as the script says."""
     corpus = Corpus(folder=folder)
-    for number in range(documents):
-        corpus.document(f"{number}.md", agreement(number, SECTIONS))
+    for number in range(DOCUMENTS[view]):
+        corpus.document(f"{number:02}.md", agreement(number, SECTIONS))
     with speaking(script) as model:
         openai = vendor == "openai"
         keys = asking(
             model.openai_url if openai else model.anthropic_url,
             provider=vendor,
+            model=MODELS[vendor],
+            view=view,
             concurrency=8,
             max_attempts=max_attempts,
-            max_total_tokens=10_000_000,
+            max_usd=100,
             # Bounds the backoff as well, so that the suite does not wait for it.
             max_wait_seconds=0.2,
-            timeout_seconds=1,
+            timeout_seconds=0.5,
         )
         corpus.configure(enrichment=keys)
-        return Outcome(corpus=corpus, result=corpus.run(), seen=model.statistics)
+        result = corpus.run()
+        return Outcome(view=view, corpus=corpus, result=result, seen=model.statistics)
 
 
-@pytest.fixture(scope="module")
-def calm(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+@pytest.fixture(scope="module", params=DOCUMENTS)
+def calm(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Outcome:
     """A run that nothing disturbs."""
-    return play(tmp_path_factory.mktemp("calm"), Script())
+    view = str(request.param)
+    return play(tmp_path_factory.mktemp(f"calm-{view}"), Script(), view=view)
 
 
-def test_without_a_storm_every_leaf_is_asked_about_once(calm: Outcome) -> None:
+def test_without_a_storm_nothing_is_sent_twice(calm: Outcome) -> None:
     """What the storms are compared with is complete itself."""
     assert calm.result.exit_code == 0
-    assert calm.seen.calls == len(calm.seen.requests) == LEAVES
-    assert len(calm.statements) == LEAVES
+    assert calm.seen.calls == len(calm.seen.requests) == REQUESTS
+    assert len(calm.statements) == DOCUMENTS[calm.view] * SECTIONS
     assert None not in calm.statements
 
 
-@pytest.mark.parametrize(
-    ("turns", "retry_after", "max_attempts"), STORMS.values(), ids=STORMS
-)
+@pytest.mark.parametrize(("calm", "weather"), PLAYED, indirect=["calm"])
 def test_a_storm_loses_no_statement(
-    tmp_path: Path,
-    calm: Outcome,
-    turns: tuple[Turn, ...],
-    retry_after: float | None,
-    max_attempts: int,
+    tmp_path: Path, calm: Outcome, weather: str
 ) -> None:
     """Output is that of a quiet run; no request is sent more than allowed (E7)."""
+    turns, retry_after, max_attempts = STORMS[weather]
     script = Script(turns=turns, retry_after_seconds=retry_after)
 
-    storm = play(tmp_path, script, max_attempts=max_attempts)
+    storm = play(tmp_path, script, view=calm.view, max_attempts=max_attempts)
 
     assert storm.result.exit_code == 0
     assert storm.corpus.chunks.read_bytes() == calm.corpus.chunks.read_bytes()
     assert set(storm.seen.requests) == set(calm.seen.requests)
-    assert storm.seen.calls > LEAVES
+    assert storm.seen.calls > REQUESTS
     assert max(storm.seen.requests.values()) <= max_attempts
-    assert storm.seen.answers == LEAVES
+    assert storm.seen.answers == REQUESTS
     assert storm.seen.calls == storm.corpus.manifest["spent"]["attempts"]
 
 
@@ -132,11 +151,11 @@ def test_a_storm_on_the_other_vendors_route_loses_no_statement(tmp_path: Path) -
     turns: tuple[Turn, ...] = ("answer", "rate_limited")
     script = Script(turns=turns, retry_after_seconds=TOLD)
 
-    storm = play(tmp_path, script, vendor="anthropic", documents=1)
+    storm = play(tmp_path, script, vendor="anthropic", view="marked")
 
     assert storm.result.exit_code == 0
     assert None not in storm.statements
-    assert storm.seen.answers == len(storm.statements) == SECTIONS
+    assert storm.seen.answers == REQUESTS
     assert max(storm.seen.requests.values()) <= FEW
 
 

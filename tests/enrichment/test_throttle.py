@@ -1,21 +1,42 @@
-"""Throttle and budget, each on its own."""
+"""Throttle and budget, each on its own, and a storm that both weather."""
 
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pytest
 
 from situate.enrichment.budget import Budget
+from situate.enrichment.cache import Cache
+from situate.enrichment.live import Session
 from situate.enrichment.throttle import Throttle, Turn, spread_seconds
-from situate.errors import BudgetExceeded
+from situate.errors import BudgetExceeded, RateLimited
+from situate.pricing import load_models
+from situate.prompts import load_prompt
 from situate.usage import Usage
-from tests.enrichment.scenes import PRICES, VirtualTime, facts, settings
+from tests.enrichment.scenes import (
+    COUNTER,
+    PRICES,
+    VirtualTime,
+    chunks_of,
+    document,
+    facts,
+    settings,
+    texts,
+)
+from tests.support.mock_replies import Billing
+from tests.support.simulated import SimulatedGPT, simulate, timing
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
+    from pathlib import Path
+
+    from situate.enrichment.exchange import Body
+    from situate.enrichment.live import Summary
+    from situate.pricing import ModelFacts
 
 
 def _run(work: Coroutine[object, object, None]) -> None:
@@ -199,6 +220,75 @@ def test_who_was_refused_twice_goes_first_and_alone() -> None:
     _run(scene())
 
     assert order == ["unlucky", "newcomer"]
+
+
+@pytest.mark.parametrize("latency_seconds", [0.5, 1.0, 1.5])
+def test_a_storm_costs_few_requests_and_no_answer(
+    tmp_path: Path, latency_seconds: float
+) -> None:
+    """64 workers, 40 requests a second, Retry-After: at most 15 % more than answers."""
+    vendor = _Busy(BUSY, Billing(), latency_seconds=latency_seconds)
+    chosen = settings(
+        provider="openai",
+        model=BUSY.model,
+        view="full",
+        concurrency=64,
+        max_total_tokens=10**9,
+    )
+    lines = texts(400)
+    sources = [
+        document(*lines[n : n + 20], doc_id=f"policy-{n}") for n in range(0, 400, 20)
+    ]
+
+    async def enriched(cache: Cache) -> Summary:
+        async with Session(
+            settings=chosen,
+            prompt=load_prompt(chosen.prompt),
+            provider=vendor,
+            cache=cache,
+            ledger=None,
+            counter=COUNTER,
+            facts=BUSY,
+            timing=timing(),
+        ) as session:
+            await asyncio.gather(
+                *(session.enrich(each, chunks_of(each)) for each in sources)
+            )
+            return session.summary
+
+    with Cache(tmp_path) as cache:
+        _, summary = simulate(enriched(cache))
+
+    assert summary.statements == summary.chunks == 400
+    assert summary.attempts == vendor.calls
+    assert vendor.refused > 0
+    assert vendor.calls <= 1.15 * (vendor.calls - vendor.refused)
+
+
+BUSY = load_models().facts("openai", "local-model")
+
+
+class _Busy(SimulatedGPT):
+    """Answers 40 requests in any second and sends the others away for a second."""
+
+    def __init__(
+        self, facts: ModelFacts, billing: Billing, *, latency_seconds: float
+    ) -> None:
+        super().__init__(facts, billing, latency_seconds=latency_seconds)
+        self.calls = self.refused = 0
+        self._accepted: deque[float] = deque()
+
+    async def send(self, body: Body) -> str:
+        now = asyncio.get_running_loop().time()
+        self.calls += 1
+        while self._accepted and self._accepted[0] <= now - 1:
+            self._accepted.popleft()
+        if len(self._accepted) >= 40:
+            self.refused += 1
+            message = "too many requests"
+            raise RateLimited(message, retry_after_seconds=1.0)
+        self._accepted.append(now)
+        return await super().send(body)
 
 
 def _budget(max_usd: str | None = "10", tokens: int | None = None) -> Budget:

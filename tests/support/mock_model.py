@@ -1,10 +1,11 @@
 """A protocol double for load, storm and crash tests; it is no model.
 
 A real HTTP server on loopback, in a thread of its own, that speaks OpenAI's
-chat completions and Anthropic's messages well enough for both SDKs. It counts
-what arrives and misbehaves as its script says. Its sentences are drawn from the
-hash of the request: they pass the gate and mean nothing, so they never stand
-for a model's answer in a demo or a comparison.
+chat completions and Anthropic's messages well enough for both SDKs, grouped
+requests and prompt caching included. It counts what arrives and misbehaves as
+its script says. Its sentences are drawn from the hash of the request: they pass
+the gate and mean nothing, so they never stand for a model's answer in a demo or
+a comparison.
 
     with speaking(Script(turns=("answer", "rate_limited"))) as model:
         ...  # base_url = model.openai_url
@@ -14,23 +15,22 @@ for a model's answer in a demo or a comparison.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import math
 import socket
 import struct
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Literal
 
+from tests.support.mock_replies import Billing, Desk, identity
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-NAME = "mock-model"
 
 Turn = Literal["answer", "rate_limited", "unavailable", "overloaded", "reset", "hang"]
 """What becomes of one call: an answer, a 429, 503 or 529, a connection that is
@@ -52,6 +52,9 @@ class Script:
     """From a request to its reply, whatever that is."""
     retry_after_seconds: float | None = None
     """What a 429, 503 or 529 asks for, in both headers; None sends neither."""
+    requests_per_second: int | None = None
+    """Calls within a second beyond this many are a 429, whatever is in turn."""
+    billing: Billing = field(default_factory=Billing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +70,13 @@ class Statistics:
     most_in_flight: int
     requests: Counter[str]
     """Calls for each distinct body, by its hash."""
+    prefix_writes: Counter[str]
+    """How often each prefix was written to the prompt cache."""
+    prefix_reads: Counter[str]
+    marks: int
+    """Answers to calls that marked a prefix to be kept."""
+    input_tokens: int
+    output_tokens: int
     seconds: float
     """From the first call to the last answer."""
 
@@ -81,6 +91,8 @@ class _Counts:
     requests: Counter[str] = field(default_factory=Counter)
     first_call: float = 0.0
     last_answer: float = 0.0
+    accepted: deque[float] = field(default_factory=deque)
+    """When calls of the last second came that were not refused for their rate."""
 
 
 class MockModel:
@@ -90,8 +102,9 @@ class MockModel:
         self.script = script
         self.address = ""
         self._counts = _Counts()
-        # Protects the counts, which the server's thread changes; waiting on it
-        # wakes whoever waits for calls.
+        self._desk = Desk(billing=script.billing)
+        # Protects counts and desk, which the server's thread changes; waiting on
+        # it wakes whoever waits for calls.
         self._changed = threading.Condition()
 
     @property
@@ -108,13 +121,18 @@ class MockModel:
     def statistics(self) -> Statistics:
         """What has arrived so far."""
         with self._changed:
-            counts = self._counts
+            counts, desk = self._counts, self._desk
             return Statistics(
                 calls=counts.calls,
                 answers=counts.answers,
                 abandoned=counts.abandoned,
                 most_in_flight=counts.most_in_flight,
                 requests=counts.requests.copy(),
+                prefix_writes=desk.writes.copy(),
+                prefix_reads=desk.reads.copy(),
+                marks=desk.marks,
+                input_tokens=desk.input_tokens,
+                output_tokens=desk.output_tokens,
                 seconds=max(0.0, counts.last_answer - counts.first_call),
             )
 
@@ -132,12 +150,41 @@ class MockModel:
             if not counts.calls:
                 counts.first_call = time.perf_counter()
             turn = self.script.turns[counts.calls % len(self.script.turns)]
+            if self._is_too_fast(time.perf_counter()):
+                turn = "rate_limited"
             counts.calls += 1
             counts.requests[identity(body)] += 1
             counts.in_flight += 1
             counts.most_in_flight = max(counts.most_in_flight, counts.in_flight)
             self._changed.notify_all()
         return turn
+
+    def _is_too_fast(self, now: float) -> bool:
+        most, accepted = self.script.requests_per_second, self._counts.accepted
+        if most is None:
+            return False
+        while accepted and accepted[0] <= now - 1:
+            accepted.popleft()
+        if len(accepted) >= most:
+            return True
+        accepted.append(now)
+        return False
+
+    def reply(
+        self, turn: Turn, path: str, body: bytes, *, arrived_at: float, now: float
+    ) -> tuple[int, dict[str, str], dict[str, Any]]:
+        """Give status, headers and content of a reply."""
+        if turn != "answer":
+            return _refusal(turn, self.script.retry_after_seconds)
+        with self._changed:
+            if path.endswith("/chat/completions"):
+                content = self._desk.completion(body, now=arrived_at, answered_at=now)
+                return HTTPStatus.OK, {}, content
+            if path.endswith("/messages"):
+                content = self._desk.message(body, now=arrived_at, answered_at=now)
+                return HTTPStatus.OK, {}, content
+        error = {"type": "not_found_error", "message": f"no route {path}"}
+        return HTTPStatus.NOT_FOUND, {}, {"type": "error", "error": error}
 
     def left(self, outcome: Literal["answered", "refused", "abandoned"]) -> None:
         """Count how a call ended."""
@@ -192,68 +239,6 @@ def speaking(
             for loop, end in ends:
                 loop.call_soon_threadsafe(end.set)
         thread.join()
-
-
-def identity(body: bytes) -> str:
-    """Hash a request body; the first 24 digits are the id of its reply."""
-    return hashlib.sha256(body).hexdigest()[:24]
-
-
-def sentence(body: bytes) -> str:
-    """Draw the sentence that answers a body, the same for the same bytes."""
-    drawn = int(identity(body), 16)
-    words = []
-    for choices in _WORDS:
-        drawn, at = divmod(drawn, len(choices))
-        words.append(choices[at])
-    return "It tells {} how {} {} when {}.".format(*words)
-
-
-_WORDS = (
-    (
-        "people who join late",
-        "whoever signs for a team",
-        "customers abroad",
-        "those who work at night",
-        "readers without a contract",
-        "owners of an older model",
-        "anyone on probation",
-    ),
-    (
-        "a missed step",
-        "an early request",
-        "the usual ceiling",
-        "a second refusal",
-        "an open question",
-        "the shorter route",
-        "a broken part",
-        "an unpaid share",
-    ),
-    (
-        "is put right",
-        "is counted again",
-        "stays in force",
-        "ends before its time",
-        "gets handed on",
-        "falls to somebody else",
-        "can be taken back",
-        "has to be shown",
-        "will be looked at",
-    ),
-    (
-        "nobody answers in time",
-        "both sides agree",
-        "the weather turns",
-        "another rule says less",
-        "the office is closed",
-        "it happens a second time",
-        "the papers are missing",
-        "costs run higher than expected",
-        "work begins elsewhere",
-        "the first try fails",
-        "all else is settled",
-    ),
-)
 
 
 class _Connection(asyncio.Protocol):
@@ -311,15 +296,20 @@ class _Connection(asyncio.Protocol):
         if turn == "hang":
             delay = _LIFETIME_SECONDS
         loop = asyncio.get_running_loop()
-        self._pending = loop.call_later(delay, self._reply, turn, path, body)
+        self._pending = loop.call_later(
+            delay, self._reply, turn, path, body, loop.time()
+        )
 
-    def _reply(self, turn: Turn, path: str, body: bytes) -> None:
+    def _reply(self, turn: Turn, path: str, body: bytes, arrived_at: float) -> None:
         self._pending = None
+        now = asyncio.get_running_loop().time()
         if turn in {"reset", "hang"} or self._transport is None:
             self._model.left("refused")
             self.abort()
             return
-        status, headers, content = _reply_to(turn, path, body, self._model.script)
+        status, headers, content = self._model.reply(
+            turn, path, body, arrived_at=arrived_at, now=now
+        )
         self._transport.write(_on_the_wire(status, headers, content))
         self._model.left("answered" if status == HTTPStatus.OK else "refused")
 
@@ -345,58 +335,14 @@ def _on_the_wire(
     return "\r\n".join([*lines, "", ""]).encode("ascii") + data
 
 
-def _reply_to(
-    turn: Turn, path: str, body: bytes, script: Script
+def _refusal(
+    turn: Turn, retry_after_seconds: float | None
 ) -> tuple[int, dict[str, str], dict[str, Any]]:
-    """Give status, headers and content of a reply."""
-    if turn != "answer":
-        headers = {}
-        if (wait := script.retry_after_seconds) is not None:
-            headers = {
-                "retry-after-ms": f"{wait * 1000:.0f}",
-                "retry-after": str(math.ceil(wait)),
-            }
-        error = {"type": f"{turn}_error", "message": "as the script says"}
-        return _STATUS[turn], headers, {"type": "error", "error": error}
-    if path.endswith("/chat/completions"):
-        return HTTPStatus.OK, {}, _completion(body)
-    if path.endswith("/messages"):
-        return HTTPStatus.OK, {}, _message(body)
-    error = {"type": "not_found_error", "message": f"no route {path}"}
-    return HTTPStatus.NOT_FOUND, {}, {"type": "error", "error": error}
-
-
-def _completion(body: bytes) -> dict[str, Any]:
-    text = sentence(body)
-    message = {"role": "assistant", "content": text}
-    read, said = _tokens(body), len(text.split())
-    return {
-        "id": f"chatcmpl-{identity(body)}",
-        "object": "chat.completion",
-        "created": 1,
-        "model": NAME,
-        "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
-        "usage": {
-            "prompt_tokens": read,
-            "completion_tokens": said,
-            "total_tokens": read + said,
-        },
-    }
-
-
-def _message(body: bytes) -> dict[str, Any]:
-    text = sentence(body)
-    return {
-        "id": f"msg_{identity(body)}",
-        "type": "message",
-        "role": "assistant",
-        "model": NAME,
-        "content": [{"type": "text", "text": text}],
-        "stop_reason": "end_turn",
-        "usage": {"input_tokens": _tokens(body), "output_tokens": len(text.split())},
-    }
-
-
-def _tokens(body: bytes) -> int:
-    """Estimate as many tokens as a tokenizer would find in English."""
-    return len(body) // 4
+    headers = {}
+    if (wait := retry_after_seconds) is not None:
+        headers = {
+            "retry-after-ms": f"{wait * 1000:.0f}",
+            "retry-after": str(math.ceil(wait)),
+        }
+    error = {"type": f"{turn}_error", "message": "as the script says"}
+    return _STATUS[turn], headers, {"type": "error", "error": error}
