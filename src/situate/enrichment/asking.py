@@ -11,12 +11,12 @@ import asyncio
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from situate.enrichment.cache import Located
+from situate.enrichment.cache import Kept, Located
 from situate.enrichment.gate import judge, repair
 from situate.enrichment.marked import sentences
 from situate.enrichment.questions import parameters_for
 from situate.enrichment.statement import clean
-from situate.enrichment.wire import Question, Stopped
+from situate.enrichment.wire import Question, Stopped, outcome_of
 from situate.errors import (
     ContextTooLong,
     RateLimited,
@@ -25,7 +25,7 @@ from situate.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from situate.enrichment.exchange import Rendered, Reply
     from situate.enrichment.gate import Context, Verdict
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from situate.enrichment.questions import Passage, PlannedRequest
     from situate.enrichment.reasons import FallbackReason, SkipReason, StopReason
     from situate.enrichment.settings import Settings
-    from situate.enrichment.wire import Answer, Wire
+    from situate.enrichment.wire import Answer, Note, Wire
     from situate.model import Chunk
     from situate.tokens import TokenCounter
 
@@ -76,6 +76,11 @@ class _Known:
     second: _Said | None
     is_exact: bool
     """The same question was answered; else its section is the same."""
+
+    @property
+    def said(self) -> tuple[_Said, ...]:
+        """The answer and, where there was one, its repair."""
+        return (self.first,) if self.second is None else (self.first, self.second)
 
 
 _Answered: TypeAlias = "_Said | FallbackReason | Stopped | Held"
@@ -120,16 +125,22 @@ class Asker:
     counter: TokenCounter
     chunks: Sequence[Chunk]
     prefix: Prefix
+    judged_by: str
+    """Hash of what answers are judged by, beside what the model was shown."""
     held: Held | None = None
     """None where everything is asked live."""
+    _notes: dict[str, Note] = field(default_factory=dict)
+    """Where answers stand that nobody has written down yet."""
     _replies: dict[str, Reply | None] = field(default_factory=dict)
     """What is stored, read once for all chunks it answers for."""
     _sentences: dict[str, dict[int, str]] = field(default_factory=dict)
 
     async def settle(
-        self, request: PlannedRequest, context: Context
+        self, request: PlannedRequest, context: Callable[[], Context]
     ) -> dict[int, Settled]:
         """Give what became of every chunk of a request, by its index.
+
+        `context` gives what answers are judged by, where any has to be judged.
 
         Raises:
             ProviderUnusable: no request can succeed.
@@ -137,37 +148,58 @@ class Asker:
         sorted_ = self._at_hand(request, context)
         if sorted_.open:
             answers = await self._answers(request, sorted_.open)
-            self._remember(sorted_.open, answers)
             for passage in sorted_.open:
                 said = answers[passage.index]
-                sorted_.put(passage, said, self._judged(said, passage, context))
+                outcome = self._judged(said, passage, context())
+                sorted_.put(passage, said, outcome)
+                if isinstance(said, _Said):
+                    self._note(passage, (said,), outcome)
         repairs = (
-            self._repaired(request, *faulty, context) for faulty in sorted_.faulty
+            self._repaired(request, *faulty, context()) for faulty in sorted_.faulty
         )
         outcomes = await asyncio.gather(*repairs)
         for (passage, *_), outcome in zip(sorted_.faulty, outcomes, strict=True):
             sorted_.settled[passage.index] = outcome
         return sorted_.settled
 
-    def _at_hand(self, request: PlannedRequest, context: Context) -> _Sorted:
+    def _at_hand(
+        self, request: PlannedRequest, context: Callable[[], Context]
+    ) -> _Sorted:
         """Settle what was answered before, and say what has to be asked."""
         sorted_ = _Sorted()
-        used: dict[str, list[str]] = {}
+        used: dict[tuple[str, str, str], list[str]] = {}
         for passage in request.passages:
             try:
-                known = self._known(passage)
+                kept = self._kept(passage)
+                known = None if kept else self._known(passage)
             except Stopped as stop:
                 sorted_.settled[passage.index] = Settled(stopped=stop.reason)
                 continue
-            outcome = None if known is None else self._from(known, passage, context)
+            if kept is not None:
+                sorted_.settled[passage.index] = _again(kept)
+                by = (kept.reply, kept.model, "answered")
+                used.setdefault(by, []).append(passage.chunk_id)
+                continue
+            outcome = None if known is None else self._from(known, passage, context())
             if known is None or outcome is None:
                 sorted_.open.append(passage)
                 continue
-            used.setdefault(known.first.located.reply, []).append(passage.chunk_id)
-            sorted_.put(passage, known.first, outcome)
-        for key, chunk_ids in used.items():
-            self.wire.note_at_hand(key, self._replies[key], tuple(chunk_ids))
+            first = known.first
+            what = "refusal" if first.refused else "answered"
+            by = (first.located.reply, first.model, what)
+            used.setdefault(by, []).append(passage.chunk_id)
+            sorted_.put(passage, first, outcome)
+            self._note(passage, known.said, outcome)
+        for (key, model, what), chunk_ids in used.items():
+            self.wire.note_at_hand(
+                key, model=model, outcome=what, chunk_ids=tuple(chunk_ids)
+            )
         return sorted_
+
+    def _kept(self, passage: Passage) -> Kept | None:
+        """Give the statement of before where the same judge would find it again."""
+        kept = self.wire.kept(passage.chunk_key)
+        return kept if kept and kept.judged_by == self.judged_by else None
 
     def _known(self, passage: Passage) -> _Known | None:
         """Find what was answered before: to this question, or about this section."""
@@ -374,8 +406,8 @@ class Asker:
         if _fault(answer.reply) is not None:
             return failed
         second = _said(answer.reply, answer.key)
-        self._note(passage, (first.located, second.located))
         outcome = self._judged(second, passage, context)
+        self._note(passage, (first, second), outcome)
         if isinstance(outcome, Settled):
             return outcome
         return Settled(reason=outcome.reasons[0], model=second.model)
@@ -407,23 +439,43 @@ class Asker:
         """Tell whether nothing had to be sent, and write that down."""
         if answer.source != "cache":
             return False
-        self.wire.note_at_hand(answer.key, answer.reply, request.chunk_ids)
+        reply = answer.reply
+        self.wire.note_at_hand(
+            answer.key,
+            model=reply.model,
+            outcome=outcome_of(reply),
+            chunk_ids=request.chunk_ids,
+        )
         return True
 
-    def _remember(
-        self, passages: Iterable[Passage], answers: Mapping[int, _Answered]
-    ) -> None:
-        """Note which answers belong to which chunks, all at once."""
-        entries: dict[str, tuple[Located, ...]] = {}
-        for passage in passages:
-            said = answers[passage.index]
-            if isinstance(said, _Said):
-                entries |= _entries(passage, (said.located,))
-        if entries:
-            self.wire.remember(entries)
+    def write_down(self) -> None:
+        """Note where answers stand, all at once.
 
-    def _note(self, passage: Passage, located: tuple[Located, ...]) -> None:
-        self.wire.remember(_entries(passage, located))
+        What a run that is killed has not written down is found again by the
+        requests it sent, whose replies are stored.
+        """
+        if self._notes:
+            notes, self._notes = self._notes, {}
+            self.wire.remember(notes)
+
+    def _note(
+        self, passage: Passage, said: Sequence[_Said], outcome: Settled | Verdict
+    ) -> None:
+        """Take note of a chunk's answers, and of the statement found in the last."""
+        located = tuple(each.located for each in said)
+        kept = None
+        if isinstance(outcome, Settled) and outcome.statement is not None:
+            kept = Kept(
+                statement=outcome.statement,
+                trimmed=outcome.trimmed,
+                model=outcome.model or "",
+                reply=located[-1].reply,
+                judged_by=self.judged_by,
+            )
+        self._notes[passage.chunk_key] = (located, kept)
+        # Under the section of the model that is asked, whoever answered.
+        for key in passage.section_keys[:1]:
+            self._notes[key] = (located, None)
 
     def _why(self, error: RequestRejected | TransientError) -> FallbackReason:
         match error:
@@ -437,12 +489,10 @@ class Asker:
                 return "not_recorded" if self.settings.replayed else "rejected"
 
 
-def _entries(
-    passage: Passage, located: tuple[Located, ...]
-) -> dict[str, tuple[Located, ...]]:
-    """Give the keys a chunk's answers are found by; its own model's section alone."""
-    keys = (passage.chunk_key, *passage.section_keys[:1])
-    return dict.fromkeys(keys, located)
+def _again(kept: Kept) -> Settled:
+    return Settled(
+        statement=kept.statement, model=kept.model, trimmed=kept.trimmed, at_hand=True
+    )
 
 
 def _said(reply: Reply, key: str) -> _Said:

@@ -29,6 +29,11 @@ if TYPE_CHECKING:
     from situate.tokens import TokenCounter
 
 
+RULES = 1
+"""Raised with every change of what is accepted: statements that were found by other
+rules are judged again, from the replies they came from. A test holds it to the code."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """What the statements of one document are judged against."""

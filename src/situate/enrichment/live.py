@@ -15,11 +15,13 @@ import asyncio
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from situate.enrichment.asking import Asker, Settled
-from situate.enrichment.gate import Context, instructions_of, known_words
+from situate.enrichment.gate import RULES, Context, instructions_of, known_words
 from situate.enrichment.grounding import evidence_of
+from situate.enrichment.keys import canonical
 from situate.enrichment.language import script_of
 from situate.enrichment.plan import plan
 from situate.enrichment.prefix import Prefix
@@ -27,7 +29,7 @@ from situate.enrichment.throttle import Timing
 from situate.enrichment.views import view_of
 from situate.enrichment.wire import Wire
 from situate.errors import ProviderUnusable
-from situate.model import Enrichment, is_paragraph, leaf_ids
+from situate.model import Enrichment, digest, is_paragraph, leaf_ids
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -186,8 +188,12 @@ class Session:
             chunks=chunks,
             prefix=Prefix(timing=self._timing),
             held=self._held,
+            judged_by=self._judged_by(planned, document),
         )
-        settled = await self._settled(planned, asker, document)
+        try:
+            settled = await self._settled(planned, asker, document)
+        finally:
+            asker.write_down()
         if self._wire.fatal is not None:
             raise self._wire.fatal
         merged = list(chunks)
@@ -214,7 +220,7 @@ class Session:
         async def settle(request: PlannedRequest) -> None:
             # Without an answer here the whole run has failed, which is raised once.
             with suppress(ProviderUnusable):
-                settled.update(await asker.settle(request, judged(request)))
+                settled.update(await asker.settle(request, partial(judged, request)))
 
         rest, prefix = list(planned.requests), asker.prefix
         while rest and rest[0].parameters.cached and prefix.is_warming:
@@ -290,29 +296,37 @@ class Session:
             view=view,
         )
 
+    def _judged_by(self, planned: DocumentPlan, document: Document) -> str:
+        """Hash what answers are judged by, beside what is in the keys of chunks."""
+        language = document.metadata.language
+        cap = self._settings.statement_max_tokens
+        return digest(canonical([RULES, language, cap, digest(planned.document_text)]))
+
     def _contexts(
         self, document: Document, planned: DocumentPlan, chunks: Sequence[Chunk]
     ) -> Callable[[PlannedRequest], Context]:
-        """Give what the answers to a request are judged against."""
-        script = script_of(planned.document_text[:_SCRIPT_SAMPLE])
-        known = known_words(chunks[passage.index] for passage in planned.passages)
-        made: dict[str, Context] = {}
+        """Give what the answers to a request are judged against, made when needed."""
 
-        def context(request: PlannedRequest) -> Context:
-            shown = request.shown
-            if shown not in made:
-                made[shown] = Context(
-                    counter=self._counter,
-                    max_tokens=self._settings.statement_max_tokens,
-                    language=document.metadata.language,
-                    script=script,
-                    known=known,
-                    evidence=evidence_of(shown),
-                    instructions=self._instructions,
-                )
-            return made[shown]
+        @cache
+        def of_document() -> tuple[str | None, str]:
+            asked = (chunks[passage.index] for passage in planned.passages)
+            script = script_of(planned.document_text[:_SCRIPT_SAMPLE])
+            return script, known_words(asked)
 
-        return context
+        @cache
+        def of_shown(shown: str) -> Context:
+            script, known = of_document()
+            return Context(
+                counter=self._counter,
+                max_tokens=self._settings.statement_max_tokens,
+                language=document.metadata.language,
+                script=script,
+                known=known,
+                evidence=evidence_of(shown),
+                instructions=self._instructions,
+            )
+
+        return lambda request: of_shown(request.shown)
 
     def _about_cache(self) -> tuple[str, ...]:
         if not self._unread:

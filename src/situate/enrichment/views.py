@@ -81,22 +81,24 @@ def windows(leaves: Sequence[Chunk], facts: ModelFacts) -> list[range]:
     near its end, so that neighbours stay together.
     """
     most = _fitting(facts, WINDOW_TOKENS)
-    total = sum(leaf.token_count + MARKER_TOKENS for leaf in leaves)
-    count = max(-(-total // most), -(-len(leaves) // MOST_MARKED), 1)
-    share = (total / count, len(leaves) / count)
+    sizes = [leaf.token_count + MARKER_TOKENS for leaf in leaves]
+    rest = sum(sizes)
+    count = max(-(-rest // most), -(-len(leaves) // MOST_MARKED), 1)
+    share = (rest / count, len(leaves) / count)
     found: list[range] = []
     first = used = 0
-    for index, leaf in enumerate(leaves):
-        size = leaf.token_count + MARKER_TOKENS
+    for index, size in enumerate(sizes):
         held = index - first
-        if held and (
-            used + size > most
-            or held >= MOST_MARKED
-            or _closes(leaves, index, (used / share[0], held / share[1]))
-        ):
+        is_full = used + size > most or held >= MOST_MARKED
+        # An early end must not cost one more window.
+        left = count - len(found) - 1
+        has_room = rest <= left * most and len(leaves) - index <= left * MOST_MARKED
+        filled = (used / share[0], held / share[1])
+        if held and (is_full or (has_room and _closes(leaves, index, filled))):
             found.append(range(first, index))
             first, used = index, 0
         used += size
+        rest -= size
     if leaves:
         found.append(range(first, len(leaves)))
     return found

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from situate.enrichment.accounts import Accounts, Bill
 from situate.enrichment.budget import Budget
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from tenacity import RetryCallState
 
-    from situate.enrichment.cache import Cache, Located
+    from situate.enrichment.cache import Cache, Kept, Located
     from situate.enrichment.exchange import Body, Parameters, Provider, Rendered, Reply
     from situate.enrichment.ledger import Ledger, Source
     from situate.enrichment.reasons import StopReason
@@ -81,6 +81,10 @@ _OUTCOMES: tuple[tuple[type[Exception], str], ...] = (
     (ProviderUnusable, "unusable"),
 )
 """What the ledger says of a request that ended with one of these."""
+
+
+Note: TypeAlias = "tuple[Sequence[Located], Kept | None]"
+"""Where answers stand, and the statement that was found in them."""
 
 
 class Stopped(Exception):
@@ -232,12 +236,23 @@ class Wire:
         except CacheBroken as error:
             raise self._stop(error) from error
 
-    def remember(self, entries: Mapping[str, Sequence[Located]]) -> None:
+    def kept(self, key: str) -> Kept | None:
+        """Give the statement that was found under a key before.
+
+        Raises:
+            Stopped: the cache cannot be read.
+        """
+        try:
+            return self._cache.kept(key)
+        except CacheBroken as error:
+            raise self._stop(error) from error
+
+    def remember(self, notes: Mapping[str, Note]) -> None:
         """Note where answers stand, all or none; stops when that fails."""
         try:
             with self._cache.at_once():
-                for key, answers in entries.items():
-                    self._cache.store_answers(key, answers)
+                for key, (answers, kept) in notes.items():
+                    self._cache.store_answers(key, answers, kept)
         except CacheBroken as error:
             self._stop(error)
 
@@ -400,7 +415,7 @@ class Wire:
             raise Stopped(self.stop_reason)
 
     def note_at_hand(
-        self, key: str, reply: Reply | None, chunk_ids: tuple[str, ...]
+        self, key: str, *, model: str, outcome: str, chunk_ids: tuple[str, ...]
     ) -> None:
         """Write to the ledger that answers did not have to be asked for."""
         self._write(
@@ -411,9 +426,9 @@ class Wire:
                 provider=self._provider.name,
                 endpoint=self._provider.endpoint,
                 model_asked=self._settings.model,
-                model_answered=None if reply is None else reply.model,
+                model_answered=model,
                 attempts=0,
-                outcome="missing" if reply is None else _outcome(reply),
+                outcome=outcome,
                 seconds=None,
                 usage=None,
                 cost_usd=Decimal(0) if self.has_price else None,
@@ -435,7 +450,7 @@ class Wire:
                 model_asked=self._settings.model,
                 model_answered=answered,
                 attempts=bill.attempts,
-                outcome=_outcome(result),
+                outcome=outcome_of(result),
                 seconds=bill.seconds,
                 usage=bill.usage,
                 cost_usd=bill.cost_usd if self.has_price else None,
@@ -452,7 +467,7 @@ class Wire:
             self._stop(error)
 
 
-def _outcome(result: Reply | Exception) -> str:
+def outcome_of(result: Reply | Exception) -> str:
     """Name what came of a request, for the ledger."""
     if isinstance(result, Stopped):
         return result.reason

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from situate.enrichment.cache.rows import Located
+    from situate.enrichment.cache.rows import Kept, Located
     from situate.enrichment.cache.store import Stored
     from situate.enrichment.questions import Passage, PlannedRequest
 
@@ -94,6 +94,19 @@ class Cache:
         self._use(stored, f"{rows.ANSWERS}{key}", *replies)
         return found
 
+    def kept(self, key: str) -> Kept | None:
+        """Give the statement that was found for a question, None where none was.
+
+        Raises:
+            CacheBroken: the database cannot be read.
+        """
+        stored = self._store.get(f"{rows.ANSWERS}{key}")
+        found = rows.kept_in(stored.value) if stored else None
+        if stored is None or found is None:
+            return None
+        self._use(stored, f"{rows.ANSWERS}{key}", f"{rows.REPLY}{found.reply}")
+        return found
+
     def knows(self, passage: Passage) -> bool:
         """Say whether there is an answer about a chunk or its section (E4).
 
@@ -120,15 +133,17 @@ class Cache:
             day = self._today()
             self._store.put(f"{rows.REPLY}{key}", rows.of_reply(raw), day=day)
 
-    def store_answers(self, key: str, answers: Sequence[Located]) -> None:
-        """Note where the answers to a question stand.
+    def store_answers(
+        self, key: str, answers: Sequence[Located], kept: Kept | None = None
+    ) -> None:
+        """Note where the answers to a question stand, and what was found in them.
 
         Raises:
             CacheBroken: the database cannot be written.
         """
         day = self._today()
         with self._store.transaction():
-            value = rows.of_answers(answers)
+            value = rows.of_answers(answers, kept)
             self._store.put(f"{rows.ANSWERS}{key}", value, day=day)
             self._store.note((f"{rows.REPLY}{each.reply}" for each in answers), day)
 

@@ -8,7 +8,7 @@ read in its form is taken for missing by some and named by others; neither guess
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
@@ -35,20 +35,38 @@ class Located:
     """Which part of it, where one reply answers for many chunks."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """The statement that an answer was found to hold, and by which judge."""
+
+    statement: str
+    trimmed: bool
+    model: str
+    reply: str
+    """The key of the reply it comes from."""
+    judged_by: str
+    """Hash of the rules and of what they went by; another one judges again."""
+
+
 def of_reply(raw: str) -> dict[str, JsonValue]:
     """Give what is stored of a raw reply."""
     return {"schema": SCHEMA, "raw": raw}
 
 
-def of_answers(answers: Sequence[Located]) -> dict[str, JsonValue]:
-    """Give what is stored of where answers stand."""
+def of_answers(
+    answers: Sequence[Located], kept: Kept | None = None
+) -> dict[str, JsonValue]:
+    """Give what is stored of where answers stand, and of what was found in them."""
     entries: list[JsonValue] = [
         {"reply": each.reply}
         if each.marker is None
         else {"reply": each.reply, "marker": each.marker}
         for each in answers
     ]
-    return {"schema": SCHEMA, "answers": entries}
+    value: dict[str, JsonValue] = {"schema": SCHEMA, "answers": entries}
+    if kept is not None:
+        value["kept"] = asdict(kept)
+    return value
 
 
 def of_month(usd: Decimal) -> dict[str, JsonValue]:
@@ -79,6 +97,27 @@ def answers_in(value: Mapping[str, JsonValue]) -> tuple[Located, ...] | None:
             return None
         found.append(Located(reply, marker))
     return tuple(found)
+
+
+def kept_in(value: Mapping[str, JsonValue]) -> Kept | None:
+    """Read the statement of a chunk; None when there is none in this form."""
+    kept = value.get("kept")
+    if not isinstance(kept, dict):
+        return None
+    texts = [kept.get(name) for name in ("statement", "model", "reply", "judged_by")]
+    trimmed = kept.get("trimmed")
+    if not all(isinstance(text, str) for text in texts) or not isinstance(
+        trimmed, bool
+    ):
+        return None
+    statement, model, reply, judged_by = map(str, texts)
+    return Kept(
+        statement=statement,
+        trimmed=trimmed,
+        model=model,
+        reply=reply,
+        judged_by=judged_by,
+    )
 
 
 def month_in(value: Mapping[str, JsonValue]) -> Decimal | None:
