@@ -163,16 +163,9 @@ class Session:
     ) -> None:
         await self._provider.close()
 
-    async def enrich(
-        self, document: Document, chunks: Sequence[Chunk]
-    ) -> tuple[Chunk, ...]:
-        """Give the same chunks, leaves with their statement or why they have none.
-
-        Raises:
-            ProviderUnusable: the first request of the session found that the
-                key, the model or the address is wrong.
-        """
-        planned = plan(
+    def plan(self, document: Document, chunks: Sequence[Chunk]) -> DocumentPlan:
+        """Give the requests that `enrich` will ask, answers at hand aside. Pure."""
+        return plan(
             chunks,
             document,
             settings=self._settings,
@@ -181,6 +174,23 @@ class Session:
             facts=self._facts,
             counter=self._counter,
         )
+
+    async def enrich(
+        self,
+        document: Document,
+        chunks: Sequence[Chunk],
+        planned: DocumentPlan | None = None,
+    ) -> tuple[Chunk, ...]:
+        """Give the same chunks, leaves with their statement or why they have none.
+
+        `planned` is what `plan` gave for them, where that is there already.
+
+        Raises:
+            ProviderUnusable: the first request of the session found that the
+                key, the model or the address is wrong.
+        """
+        if planned is None:
+            planned = self.plan(document, chunks)
         asker = Asker(
             settings=self._settings,
             wire=self._wire,

@@ -1,7 +1,7 @@
 """Keeps a model busy while documents come out in order.
 
-Documents are read ahead until enough chunks wait for their statements, and no
-further: memory holds the largest document and a window of small ones.
+Documents are read ahead until enough requests wait for their turn, and no further:
+memory holds the largest document and a window of small ones.
 """
 
 from __future__ import annotations
@@ -18,14 +18,19 @@ if TYPE_CHECKING:
 
     from situate.corpus import Source
     from situate.enrichment.live import Session
+    from situate.enrichment.plan import DocumentPlan
     from situate.model import Chunk
     from situate.pipeline.documents import Preparer
 
 _AHEAD = 4
-"""Chunks waiting for each request that may be under way. With fewer, requests
-run dry while a document is read; with more, memory grows and nothing else."""
+"""Requests waiting for each that may be under way. With fewer, they run dry while a
+document is read; with more, memory grows and nothing else."""
 
-_HELD = 16
+_CHUNKS_AHEAD = 64
+"""Chunks waiting for each request that may be under way: one request may ask about as
+many, and memory goes by chunks."""
+
+_HELD = 4
 """As many times that may be finished and held back by a slow document above."""
 
 
@@ -35,13 +40,15 @@ class _Waiting:
 
     document: Prepared | Failed
     statements: asyncio.Task[Sequence[Chunk]] | None
+    requests: int = 0
+    """That it keeps under way; one while they wait for each other."""
 
     @property
     def done(self) -> bool:
         return self.statements is None or self.statements.done()
 
     @property
-    def size(self) -> int:
+    def chunks(self) -> int:
         return len(self.document.chunks) if isinstance(self.document, Prepared) else 1
 
 
@@ -60,40 +67,64 @@ async def enrich_in_order(
     """
     ids = Ids()
     window: deque[_Waiting] = deque()
-    limit = _AHEAD * concurrency
+
+    def planned(source: Source) -> tuple[Prepared | Failed, DocumentPlan | None]:
+        outcome = preparer.outcome(source)
+        if isinstance(outcome, Failed):
+            return outcome, None
+        return outcome, session.plan(outcome.document, outcome.chunks)
+
     async with asyncio.TaskGroup() as group:
         for source in sources:
             # Elsewhere than in the loop, which has replies to take in.
-            outcome = await asyncio.to_thread(preparer.outcome, source)
+            outcome, plan = await asyncio.to_thread(planned, source)
             ids.add(outcome)
-            task = None
-            if isinstance(outcome, Prepared):
-                task = group.create_task(
-                    session.enrich(outcome.document, outcome.chunks)
+            if isinstance(outcome, Failed) or plan is None:
+                window.append(_Waiting(document=outcome, statements=None))
+            else:
+                work = session.enrich(outcome.document, outcome.chunks, plan)
+                window.append(
+                    _Waiting(
+                        document=outcome,
+                        statements=group.create_task(work),
+                        requests=_under_way(plan),
+                    )
                 )
-            window.append(_Waiting(document=outcome, statements=task))
-            await _make_room(window, limit, write)
-        await _make_room(window, -1, write)
+            await _make_room(window, concurrency, write)
+        await _make_room(window, 0, write)
+
+
+def _under_way(plan: DocumentPlan) -> int:
+    """Say how many requests of a document may be under way from the start."""
+    if any(request.parameters.cached for request in plan.requests):
+        return 1
+    return len(plan.requests)
 
 
 async def _make_room(
     window: deque[_Waiting],
-    limit: int,
+    concurrency: int,
     write: Callable[[Prepared | Failed, Sequence[Chunk]], None],
 ) -> None:
     """Write what is done at the head; wait while too much is under way.
 
     The first unfinished document does not count, so that the next one is there
-    to fill the gaps while its last requests end.
+    to fill the gaps while its last requests end. Without concurrency everything is
+    waited for.
     """
     while window:
         while window and window[0].done:
             head = window.popleft()
             write(head.document, head.statements.result() if head.statements else ())
         unfinished = [waiting for waiting in window if not waiting.done]
-        ahead = sum(waiting.size for waiting in unfinished[1:])
-        held = sum(waiting.size for waiting in window if waiting.done)
-        if not window or (ahead <= limit and held <= _HELD * limit):
+        ahead = unfinished[1:]
+        most = _CHUNKS_AHEAD * concurrency
+        has_room = (
+            sum(waiting.requests for waiting in ahead) <= _AHEAD * concurrency
+            and sum(waiting.chunks for waiting in ahead) <= most
+            and sum(each.chunks for each in window if each.done) <= _HELD * most
+        )
+        if not window or (has_room and concurrency):
             return
         await asyncio.wait(
             [waiting.statements for waiting in unfinished if waiting.statements],
