@@ -33,10 +33,13 @@ demo: $(VENV)/runtime
 test: $(VENV)/development
 	$(BIN)/python -m pytest
 
-# The property tests on many random documents, and ten kills; takes a while.
+# The property tests on many random documents, and a hundred kills each of runs and
+# of batches; takes hours.
 campaign: $(VENV)/development
-	$(BIN)/python -m pytest tests/chunking tests/readers --hypothesis-profile=campaign
-	$(BIN)/python -m pytest tests/test_crash.py --kills 10
+	$(BIN)/python -m pytest tests/chunking tests/readers tests/enrichment \
+		--hypothesis-profile=campaign
+	$(BIN)/python -m pytest tests/test_crash.py tests/enrichment/test_tickets_killed.py \
+		--kills 100
 
 # Side by side with other chunkers, in an environment of their own, over a folder of
 # Markdown: make peers CORPUS=FOLDER

@@ -34,7 +34,7 @@ def test_the_labelled_set_is_large_and_mostly_about_forms() -> None:
 
 @pytest.mark.parametrize("named", [True, False], ids=["named", "unnamed"])
 def test_wrong_numbers_and_dates_are_found_and_true_ones_pass(*, named: bool) -> None:
-    """Floors; lowering one is an explicit act."""
+    """Scene L09; floors: lowering one is an explicit act."""
     result = score(LABELLED, named=named)
 
     assert result.recall("number", "date") >= 0.98
