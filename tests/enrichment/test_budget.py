@@ -11,11 +11,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from situate.enrichment.accounts import Accounts, Bill, saved_usd, shares
-from situate.enrichment.budget import Budget, Month, check_limits
+from situate.enrichment.accounts import Accounts, Bill, saved_usd
+from situate.enrichment.budget import Budget, Committed, Month, check_limits
 from situate.enrichment.cache import Cache
 from situate.enrichment.throttle import Throttle, Timing
 from situate.errors import BudgetExceeded, CacheBroken, ConfigError
@@ -244,18 +242,17 @@ def test_nothing_is_spent_on_top_of_an_amount_nobody_can_read(
             _reserve(_budget(cache))
 
 
-def test_a_batch_sets_aside_and_costs_its_share_of_the_price(tmp_path: Path) -> None:
-    """Half of what is listed, from the first moment on."""
-    half = Decimal("0.5")
+def test_what_a_run_handed_in_counts_against_its_limits(tmp_path: Path) -> None:
+    """E2: batch and live follow-ups together stay within max_usd."""
     with Cache(tmp_path, now=DECEMBER) as cache:
-        budget = _budget(cache)
-        whole = _reserve(budget)
-        batched = _reserve(budget, price_share=half)
+        free = _reserve(_budget(cache)).usd
+        chosen = settings(max_usd=free)
+        budget = Budget(
+            chosen, facts(PRICES), committed=Committed(usd=Decimal("0.01"), tokens=10)
+        )
 
-        cost = budget.settle(batched, CHEAP)
-
-        assert batched.usd == whole.usd * half
-        assert cost == Decimal("0.25")
+        with pytest.raises(BudgetExceeded, match="max_usd"):
+            _reserve(budget)
 
 
 def test_a_month_that_fills_up_is_said_once(tmp_path: Path) -> None:
@@ -315,25 +312,6 @@ def test_a_replayed_run_spends_nothing_in_any_month(tmp_path: Path) -> None:
         _spend(budget)
 
         assert _spent(cache).usd == 0
-
-
-@given(
-    cost=st.decimals(min_value=0, max_value=10_000, places=12),
-    number=st.integers(min_value=1, max_value=500),
-)
-def test_shares_add_up_to_the_cost(cost: Decimal, number: int) -> None:
-    """Equal ones, but for what rounding leaves to the first."""
-    first, *others = shares(cost, number)
-
-    assert first + sum(others) == cost
-    assert len(set(others)) <= 1
-    assert all(0 <= first - other < Decimal("1e-9") * number for other in others)
-
-
-def test_a_cost_is_borne_by_somebody() -> None:
-    """There is no request for no chunk."""
-    with pytest.raises(ValueError, match="0 chunks"):
-        shares(Decimal(1), 0)
 
 
 @pytest.mark.parametrize(

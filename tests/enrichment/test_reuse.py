@@ -11,7 +11,10 @@ import pytest
 from situate.chunking import Rules, chunk
 from situate.enrichment.cache import Cache
 from situate.enrichment.live import Session
+from situate.enrichment.plan import plan
+from situate.enrichment.providers.anthropic import AnthropicProvider
 from situate.enrichment.providers.scripted import ScriptedProvider
+from situate.pricing import load_models
 from situate.prompts import load_prompt
 from situate.readers import read
 from tests.enrichment.scenes import COUNTER, facts, marked_texts, reply, settings
@@ -164,6 +167,33 @@ def test_answers_of_an_accepted_model_serve(tmp_path: Path) -> None:
     assert len(refused) == len(first)
     assert accepted == []
     assert all(each.statement for each in chunks)
+
+
+@pytest.mark.parametrize("before", ["claude-haiku-4-5", "claude-opus-5-5"])
+def test_models_that_are_asked_differently_accept_each_other(before: str) -> None:
+    """E4, E11: how a model wants to be asked is no part of what was answered."""
+    one, other = (
+        _section_keys(model=before),
+        _section_keys(model="claude-haiku-5-5", accept_models=(before,)),
+    )
+
+    assert one[0] == other[1]
+    assert one[0] != other[0]
+
+
+def _section_keys(**changes: Any) -> tuple[str, ...]:
+    document = read(_source().encode(), "handbook.md").document
+    model = load_models().facts("anthropic", changes["model"])
+    found = plan(
+        chunk(document, Rules(max_tokens=128), COUNTER),
+        document,
+        settings=settings(provider="anthropic", **changes),
+        prompt=load_prompt("findable-v1"),
+        provider=AnthropicProvider(facts=model, base_url=None, timeout_seconds=1),
+        facts=model,
+        counter=COUNTER,
+    )
+    return found.passages[0].section_keys
 
 
 def test_answers_serve_their_own_document_alone(tmp_path: Path) -> None:

@@ -92,6 +92,25 @@ def test_windows_are_about_equally_long() -> None:
     assert abs(len(first) - len(second)) <= 2
 
 
+@given(
+    st.lists(
+        st.tuples(st.integers(20, 512), st.integers(1, 4)), min_size=2, max_size=200
+    )
+)
+def test_no_window_is_a_crumb(sizes: list[tuple[int, int]]) -> None:
+    """As few windows as there can be, or one more; each with its share of the whole."""
+    leaves = _leaves(sizes)
+
+    found = views.windows(leaves, facts())
+
+    tokens = [sum(leaves[i].token_count + 9 for i in window) for window in found]
+    least = max(-(-sum(tokens) // views.WINDOW_TOKENS), -(-len(leaves) // 64))
+    assert len(found) <= least + 1
+    if len(found) == least:
+        share = min(sum(tokens) / len(found), len(leaves) / len(found) * 29)
+        assert min(tokens) >= share / 4
+
+
 def test_a_window_closes_where_a_main_heading_begins() -> None:
     """Neighbours stay together where there is a choice."""
     leaves = _leaves([(100, 1 if index % 33 == 0 else 3) for index in range(66)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from decimal import ROUND_FLOOR, Decimal
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from situate import pricing
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
 _READ_TOO_LITTLE = 0.5
 """Below this share of our count no tokenizer but a cut is the explanation."""
-
-_SHARE_USD = Decimal("1e-9")
-"""Shares are told to a billionth of a dollar, below the price of any token."""
 
 
 @dataclass(slots=True)
@@ -90,7 +87,7 @@ class Accounts:
         self.counts.usage += billed or Usage()
         if billed is not None and self._budget.prices is not None:
             saved = saved_usd(billed, self._budget.prices)
-            self.counts.saved_usd += saved * reservation.price_share
+            self.counts.saved_usd += saved
         if self._budget.warning is not None:
             self.warnings.setdefault("month", self._budget.warning)
         if billed is None or bill.usage is None:
@@ -109,22 +106,6 @@ class Accounts:
                 f"{self._provider} read {usage.input} tokens of a request of about "
                 f"{expected_input}: the server seems to cut prompts to its own context"
             )
-
-
-def shares(cost: Decimal, number: int) -> tuple[Decimal, ...]:
-    """Split the cost of a request over the chunks it answers for, equally.
-
-    Each share is the cost divided by their number, rounded down; what that leaves
-    goes to the first, so that the shares add up to the cost.
-
-    Raises:
-        ValueError: there is no chunk to bear it.
-    """
-    if number < 1:
-        message = f"the cost of a request cannot be split over {number} chunks"
-        raise ValueError(message)
-    share = (cost / number).quantize(_SHARE_USD, rounding=ROUND_FLOOR)
-    return cost - share * (number - 1), *[share] * (number - 1)
 
 
 def saved_usd(usage: Usage, prices: Prices) -> Decimal:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
+from situate.enrichment.budget import NOTHING
 from situate.enrichment.cache import Kept, Located
+from situate.enrichment.exchange import fault
 from situate.enrichment.gate import judge, repair
 from situate.enrichment.marked import sentences
 from situate.enrichment.questions import parameters_for
-from situate.enrichment.statement import clean
 from situate.enrichment.wire import Question, Stopped, outcome_of
 from situate.errors import (
     ContextTooLong,
@@ -25,8 +26,9 @@ from situate.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Coroutine, Iterable, Sequence
 
+    from situate.enrichment.budget import Committed
     from situate.enrichment.exchange import Rendered, Reply
     from situate.enrichment.gate import Context, Verdict
     from situate.enrichment.prefix import Prefix
@@ -41,6 +43,8 @@ _ROOM_AFTER_TRUNCATION = 4
 """Output limit of the second try, as a multiple of `statement_max_tokens`."""
 
 _NUMBERS = range(1, 1_000_000)
+
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +87,7 @@ class _Known:
         return (self.first,) if self.second is None else (self.first, self.second)
 
 
-_Answered: TypeAlias = "_Said | FallbackReason | Stopped | Held"
+_Answered: TypeAlias = "_Said | FallbackReason | Stopped"
 
 
 @dataclass(slots=True)
@@ -108,12 +112,15 @@ class _Sorted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """Requests that somebody else has been asked: a vendor's batch system."""
+    """Chunks that a vendor's batch system has been asked about."""
 
-    ask_live: Callable[[str], bool]
-    """Tells, by its key, of a request that a batch brought no answer to."""
-    reason: StopReason | SkipReason = "pending"
-    """Why the others have no answer yet."""
+    outlook: Callable[[str], Literal["none", "pending", "ask_live"]]
+    """Says by its key what has become of a chunk: in no batch, in one that has not
+    ended, or in one that brought no answer."""
+    otherwise: StopReason | SkipReason | None = None
+    """Why chunks in no batch are not asked about; None where they are, live."""
+    committed: Committed = NOTHING
+    """What this run has set aside for batches."""
 
 
 @dataclass(slots=True)
@@ -157,7 +164,7 @@ class Asker:
         repairs = (
             self._repaired(request, *faulty, context()) for faulty in sorted_.faulty
         )
-        outcomes = await asyncio.gather(*repairs)
+        outcomes = await _together(repairs)
         for (passage, *_), outcome in zip(sorted_.faulty, outcomes, strict=True):
             sorted_.settled[passage.index] = outcome
         return sorted_.settled
@@ -218,22 +225,25 @@ class Asker:
                 )
         return None
 
-    def _stored(self, located: Located) -> _Said | None:
-        """Read an answer that is at hand; None where there is no usable one."""
-        key = located.reply
+    def _reply(self, key: str) -> Reply | None:
+        """Give a reply that is at hand; None where there is no usable one."""
         if key not in self._replies:
             self._replies[key] = self.wire.stored(key)
         reply = self._replies[key]
-        if reply is None or _fault(reply) is not None:
+        return None if reply is None or fault(reply) is not None else reply
+
+    def _stored(self, located: Located) -> _Said | None:
+        """Read an answer that is at hand; None where there is no usable one."""
+        reply = self._reply(located.reply)
+        if reply is None:
             return None
         if located.marker is None:
-            return _said(reply, key)
-        if not located.marker.isdigit():
+            return _said(reply, located.reply)
+        if not located.marker.isdecimal():
             return None
-        number = int(located.marker)
-        if key not in self._sentences:
-            self._sentences[key] = sentences(reply.text, _NUMBERS)
-        text = self._sentences[key].get(number)
+        if located.reply not in self._sentences:
+            self._sentences[located.reply] = sentences(reply.text, _NUMBERS, None)
+        text = self._sentences[located.reply].get(int(located.marker))
         if text is None:
             return None
         return _Said(text=text, model=reply.model, located=located)
@@ -258,7 +268,7 @@ class Asker:
         self, said: _Answered, passage: Passage, context: Context
     ) -> Settled | Verdict:
         """Settle a chunk by its answer; a verdict where that has to be repaired."""
-        if isinstance(said, Stopped | Held):
+        if isinstance(said, Stopped):
             return Settled(stopped=said.reason)
         if isinstance(said, str):
             return Settled(reason=said)
@@ -281,22 +291,33 @@ class Asker:
     ) -> dict[int, _Answered]:
         """Ask about some chunks of a request, with what its reply says already."""
         answers: dict[int, _Answered] = {}
-        rest = list(passages)
-        if len(passages) < len(request.passages):
-            # A run may have ended between storing a reply and noting whose it is.
-            try:
-                answers = self._matched(request.reply_key, passages, at_hand=True)
-            except Stopped as stop:
-                return {passage.index: stop for passage in passages}
-            rest = [each for each in passages if each.index not in answers]
+        try:
+            if len(passages) < len(request.passages):
+                # A run may have ended between storing a reply and noting whose it is.
+                key = request.reply_key
+                answers = self._matched(request, key, passages, at_hand=True)
+            for passage in passages:
+                reason = self._waits(passage)
+                if reason is not None and passage.index not in answers:
+                    answers[passage.index] = Stopped(reason)
+        except Stopped as stop:
+            return {passage.index: stop for passage in passages}
+        rest = [each for each in passages if each.index not in answers]
         if not rest:
             return answers
-        asked = request.about(rest)
-        if self.held is not None:
-            key = asked.reply_key
-            if self.wire.stored(key) is None and not self.held.ask_live(key):
-                return answers | dict.fromkeys((p.index for p in rest), self.held)
-        return answers | await self._asked(asked)
+        return answers | await self._asked(request.about(rest))
+
+    def _waits(self, passage: Passage) -> StopReason | SkipReason | None:
+        """Say why a chunk is not asked about now; None when it is."""
+        if self.held is None:
+            return None
+        outlook = self.held.outlook(passage.chunk_key)
+        if outlook == "pending":
+            return "pending"
+        # What a batch did not answer, or answered to no use, is asked live.
+        if outlook == "ask_live" or self.wire.knows(passage):
+            return None
+        return self.held.otherwise
 
     async def _asked(self, request: PlannedRequest) -> dict[int, _Answered]:
         """Ask, and once more singly or in halves for what did not come."""
@@ -314,12 +335,11 @@ class Asker:
             return await self._in_parts(request)
         except TransientError as error:
             return {passage.index: self._why(error) for passage in passages}
-        if _fault(answer.reply) == "truncated":
+        if fault(answer.reply) == "truncated":
             return await self._in_parts(request)
         self._replies[answer.key] = answer.reply
-        found = self._matched(
-            answer.key, passages, at_hand=self._is_at_hand(answer, request)
-        )
+        is_at_hand = self._is_at_hand(answer, request)
+        found = self._matched(request, answer.key, passages, at_hand=is_at_hand)
         missing = [each for each in passages if each.index not in found]
         return found | await self._singly(request, missing)
 
@@ -327,15 +347,15 @@ class Asker:
         """Ask with half of the window each; about a single chunk by itself."""
         if len(request.passages) == 1:
             return await self._singly(request, request.passages)
-        parts = await asyncio.gather(*map(self._asked, request.halves()))
+        parts = await _together(map(self._asked, request.halves()))
         return {index: said for part in parts for index, said in part.items()}
 
     async def _singly(
         self, request: PlannedRequest, passages: Iterable[Passage]
     ) -> dict[int, _Answered]:
         passages = list(passages)
-        answers = await asyncio.gather(
-            *(self._first_answer(request.alone(passage)) for passage in passages)
+        answers = await _together(
+            self._first_answer(request.alone(passage)) for passage in passages
         )
         return {
             passage.index: answer
@@ -343,16 +363,29 @@ class Asker:
         }
 
     def _matched(
-        self, key: str, passages: Sequence[Passage], *, at_hand: bool
+        self,
+        request: PlannedRequest,
+        key: str,
+        passages: Sequence[Passage],
+        *,
+        at_hand: bool,
     ) -> dict[int, _Answered]:
         """Give what a reply says about chunks, each found by its marker."""
-        found: dict[int, _Answered] = {}
-        for passage in passages:
-            marker = None if passage.number is None else str(passage.number)
-            said = self._stored(Located(reply=key, marker=marker))
-            if said is not None:
-                found[passage.index] = replace(said, at_hand=at_hand)
-        return found
+        reply = self._reply(key)
+        if reply is None or reply.stop == "refusal":
+            return {}
+        numbers = {each.number: each for each in passages if each.number is not None}
+        return {
+            numbers[number].index: _Said(
+                text=text,
+                model=reply.model,
+                located=Located(reply=key, marker=str(number)),
+                at_hand=at_hand,
+            )
+            for number, text in sentences(
+                reply.text, numbers.keys(), request.begin
+            ).items()
+        }
 
     async def _first_answer(self, request: PlannedRequest) -> _Answered:
         """Ask about one chunk, and once more when nothing usable came back.
@@ -361,9 +394,9 @@ class Asker:
         """
         try:
             answer = await self._ask(request)
-            fault = _fault(answer.reply)
-            if fault is not None:
-                if fault == "truncated":
+            found = fault(answer.reply)
+            if found is not None:
+                if found == "truncated":
                     roomier = parameters_for(
                         self.settings,
                         room=_ROOM_AFTER_TRUNCATION,
@@ -371,13 +404,13 @@ class Asker:
                     )
                     request = replace(request, parameters=roomier)
                 answer = await self._ask(request)
-                fault = _fault(answer.reply)
+                found = fault(answer.reply)
         except Stopped as stop:
             return stop
         except (RequestRejected, TransientError) as error:
             return self._why(error)
-        if fault is not None:
-            return fault
+        if found is not None:
+            return found
         self._replies[answer.key] = answer.reply
         said = _said(answer.reply, answer.key)
         return replace(said, at_hand=self._is_at_hand(answer, request))
@@ -403,7 +436,7 @@ class Asker:
             return Settled(reason=self._why(error))
         except RequestRejected:
             return failed
-        if _fault(answer.reply) is not None:
+        if fault(answer.reply) is not None:
             return failed
         second = _said(answer.reply, answer.key)
         outcome = self._judged(second, passage, context)
@@ -505,10 +538,8 @@ def _said(reply: Reply, key: str) -> _Said:
     )
 
 
-def _fault(reply: Reply) -> FallbackReason | None:
-    """Say why a reply is no answer; the stop reason is read, not guessed."""
-    if reply.stop == "length":
-        return "truncated"
-    if reply.stop == "end" and not clean(reply.text):
-        return "empty"
-    return None
+async def _together(work: Iterable[Coroutine[None, None, _Result]]) -> list[_Result]:
+    """Do several things at the same time; when one fails the others are called off."""
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(each) for each in work]
+    return [task.result() for task in tasks]

@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from situate import pricing
 from situate.enrichment.estimate import INPUT_MARGIN
@@ -35,9 +35,6 @@ few times, and gateways and models add prompts and thinking of their own."""
 
 _WARN_FROM = Decimal("0.8")
 """Share of `max_usd_month` that is said when it is reached."""
-
-WHOLE = Decimal(1)
-"""The share of the listed price that is paid for a live request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +71,6 @@ class Reservation:
     """What is set aside for one request on the wire."""
 
     usd: Decimal
-    price_share: Decimal = WHOLE
-    """Of the listed price: a batch costs half of it."""
     month: str | None = None
     """In which month it is set aside, where months are kept."""
     tokens: int
@@ -103,6 +98,17 @@ class Reservation:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Committed:
+    """What a run has set aside elsewhere, for batches it handed in."""
+
+    usd: Decimal = Decimal(0)
+    tokens: int = 0
+
+
+NOTHING: Final = Committed()
+
+
 class Budget:
     """Money and tokens of one run, and the money of its month."""
 
@@ -112,11 +118,13 @@ class Budget:
         facts: ModelFacts,
         *,
         month: MonthSpending | None = None,
+        committed: Committed = NOTHING,
     ) -> None:
         """Take the limits; a replayed run costs nothing and has none.
 
-        What is spent is told to `month` also where this run has no limit there:
-        another one on the same cache may have.
+        `committed` counts against the limits of the run; its month knows of it
+        already. What is spent is told to `month` also where this run has no limit
+        there: another one on the same cache may have.
 
         Raises:
             ConfigError: the limits do not fit the model, as in `check_limits`.
@@ -133,14 +141,12 @@ class Budget:
         self._max_tokens = None if free else settings.max_total_tokens
         self._thinking_reserve = facts.thinking_reserve
         self._margin = INPUT_MARGIN
-        self._usd = Decimal(0)
-        self._tokens = 0
+        self._usd = committed.usd
+        self._tokens = committed.tokens
         self._in_flight = 0
         self._settled = asyncio.Event()
 
-    async def reserve(
-        self, *, input_tokens: int, output_tokens: int, price_share: Decimal = WHOLE
-    ) -> Reservation:
+    async def reserve(self, *, input_tokens: int, output_tokens: int) -> Reservation:
         """Set aside what a request may cost at most.
 
         Raises:
@@ -149,7 +155,7 @@ class Budget:
             CacheBroken: the spending of the month cannot be written.
         """
         while True:
-            wanted = self._reservation(input_tokens, output_tokens, price_share)
+            wanted = self._reservation(input_tokens, output_tokens)
             granted = self._granted(wanted)
             if isinstance(granted, Reservation):
                 break
@@ -174,7 +180,7 @@ class Budget:
             tokens = usage.input + usage.output
             usd = Decimal(0)
             if self.prices is not None:
-                usd = pricing.cost(usage, self.prices) * reservation.price_share
+                usd = pricing.cost(usage, self.prices)
             seen = Decimal(usage.input) / max(1, reservation.input_tokens)
             self._margin = max(self._margin, seen * _MARGIN_OVER_SEEN)
         self._in_flight -= 1
@@ -186,17 +192,14 @@ class Budget:
         self._settled = asyncio.Event()
         return usd
 
-    def _reservation(
-        self, input_tokens: int, output_tokens: int, price_share: Decimal
-    ) -> Reservation:
+    def _reservation(self, input_tokens: int, output_tokens: int) -> Reservation:
         most_in = math.ceil(input_tokens * self._margin)
         most_out = output_tokens + self._thinking_reserve
         usd = Decimal(0)
         if self.prices is not None:
-            usd = pricing.estimate(most_in, most_out, self.prices) * price_share
+            usd = pricing.estimate(most_in, most_out, self.prices)
         return Reservation(
             usd=usd,
-            price_share=price_share,
             tokens=most_in + most_out,
             input_tokens=input_tokens,
             output_tokens=most_out,

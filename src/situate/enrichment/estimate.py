@@ -27,8 +27,10 @@ INPUT_MARGIN = Decimal("1.3")
 """How far a vendor's own count may lie above ours. Vendors other than OpenAI
 publish no tokenizer; a run raises the margin when a reply shows more."""
 
-FOLLOW_UPS = 2
-"""Requests a chunk may need beside its planned one: a re-ask and a repair."""
+_SINGLE = 2
+_MARKED = 3
+"""Requests a chunk may need beside its planned one: a re-ask and a repair. One that
+was marked may be asked about by itself before."""
 
 REPAIR_TOKENS = 1_000
 """Most that a repair adds to a request: the answer it is about, and why."""
@@ -160,21 +162,28 @@ class Tally:
             if len(request.passages) > 1
             else SECONDS_PER_REQUEST
         )
-        later = FOLLOW_UPS * len(request.passages)
-        self.follow_ups += later
+        count = len(request.passages)
+        is_marked = request.view == "marked"
+        singles = (_MARKED if is_marked else _SINGLE) * count
+        # A group that is too much is halved down to single chunks.
+        halves = 2 * (count - 1) if is_marked else 0
+        self.follow_ups += singles + halves
         if self.facts.prices is not None:
-            self._price(request, usage, later, self.facts.prices)
+            self._price(request, usage, singles, self.facts.prices)
 
     def _price(
-        self, request: PlannedRequest, usage: Usage, later: int, prices: Prices
+        self, request: PlannedRequest, usage: Usage, singles: int, prices: Prices
     ) -> None:
         self.low += pricing.cost(usage, prices)
         most_in, most_out = bounds(request, facts=self.facts)
-        self.high += pricing.estimate(most_in, most_out, prices)
+        most = pricing.estimate(most_in, most_out, prices)
+        self.high += most
         if request.view == "marked":
+            # All halves of one size together show the window once more.
+            self.later += math.ceil(math.log2(len(request.passages))) * 2 * most
             most_in = math.ceil(request.most_alone_tokens * INPUT_MARGIN)
             most_out = 2 * self.settings.statement_max_tokens
-        self.later += later * pricing.estimate(
+        self.later += singles * pricing.estimate(
             most_in + REPAIR_TOKENS, 2 * most_out, prices
         )
 

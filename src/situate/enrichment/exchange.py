@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
+from situate.enrichment.statement import clean
 from situate.model import JsonValue
 
 if TYPE_CHECKING:
@@ -58,6 +59,18 @@ class Reply:
     """None when it does not say, or says what is no count."""
     model: str
     """The model that answered, as the provider names it."""
+
+
+def fault(reply: Reply) -> Literal["truncated", "empty"] | None:
+    """Say why a reply is no answer, and not worth keeping.
+
+    The stop reason is read, not guessed. A refusal is an answer.
+    """
+    if reply.stop == "length":
+        return "truncated"
+    if reply.stop == "end" and not clean(reply.text):
+        return "empty"
+    return None
 
 
 def answer_schema(keys: tuple[str, ...]) -> dict[str, JsonValue]:

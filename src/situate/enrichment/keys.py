@@ -45,9 +45,7 @@ class ChunkKeys:
     """Gives the keys of chunks that are seen in one text (E3)."""
 
     def __init__(self, brief: Brief, text: str) -> None:
-        self._shared = digest(
-            canonical([_asked_with(brief, brief.settings.model), digest(text)])
-        )
+        self._shared = digest(canonical([_asked_with(brief), digest(text)]))
         self._seen: Counter[str] = Counter()
 
     def of(self, identity: str) -> str:
@@ -62,8 +60,9 @@ class SectionKeys:
 
     def __init__(self, brief: Brief) -> None:
         settings, doc_id = brief.settings, brief.document.doc_id
+        # How each model wants to be asked is a fact about it, not about the answer.
         self._shared = tuple(
-            digest(canonical([_asked_with(brief, model), doc_id, "section"]))
+            digest(canonical([_asked(brief, model), doc_id]))
             for model in (settings.model, *settings.accept_models)
         )
         self._own = {
@@ -83,24 +82,28 @@ class SectionKeys:
         )
 
 
-def _asked_with(brief: Brief, model: str) -> JsonValue:
+def _asked_with(brief: Brief) -> JsonValue:
     """Give what an answer depends on beside what is shown.
 
     The parameters are those of a question about one chunk: how many are asked
     about at once is in no key.
     """
-    settings, provider = brief.settings, brief.provider
-    # The cap on a statement stands for the output limit, which grows with groups.
     parameters = Parameters(
-        model=model, max_output_tokens=2 * settings.statement_max_tokens
+        model=brief.settings.model,
+        max_output_tokens=2 * brief.settings.statement_max_tokens,
     )
+    beside = _beside_the_prompt(brief.provider, parameters)
+    return [_asked(brief, brief.settings.model), beside]
+
+
+def _asked(brief: Brief, model: str) -> JsonValue:
     return {
         "schema": _SCHEMA,
         "prompt": brief.prompt.hash,
-        "provider": provider.name,
-        "endpoint": provider.endpoint,
+        "provider": brief.provider.name,
+        "endpoint": brief.provider.endpoint,
         "model": model,
-        "parameters": _beside_the_prompt(provider, parameters),
+        "statement_max_tokens": brief.settings.statement_max_tokens,
         "title": brief.title,
         "doc_type": brief.doc_type,
     }

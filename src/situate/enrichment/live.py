@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from situate.enrichment.asking import Asker, Settled
+from situate.enrichment.budget import NOTHING
 from situate.enrichment.gate import RULES, Context, instructions_of, known_words
 from situate.enrichment.grounding import evidence_of
 from situate.enrichment.keys import canonical
@@ -139,6 +139,7 @@ class Session:
             ledger=ledger,
             facts=facts,
             timing=self._timing,
+            committed=NOTHING if held is None else held.committed,
         )
         self._instructions = instructions_of(*prompt.parts)
         self._chunks = 0
@@ -229,8 +230,10 @@ class Session:
 
         async def settle(request: PlannedRequest) -> None:
             # Without an answer here the whole run has failed, which is raised once.
-            with suppress(ProviderUnusable):
+            try:
                 settled.update(await asker.settle(request, partial(judged, request)))
+            except* ProviderUnusable:
+                pass
 
         rest, prefix = list(planned.requests), asker.prefix
         while rest and rest[0].parameters.cached and prefix.is_warming:

@@ -7,6 +7,7 @@ by the order. Whatever cannot be matched without doubt is taken for missing.
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from situate.enrichment.statement import said
@@ -17,15 +18,19 @@ if TYPE_CHECKING:
 _MOST_DIGITS = 6
 
 
-def sentences(answer: str, numbers: Collection[int]) -> dict[int, str]:
+def sentences(
+    answer: str, numbers: Collection[int], begin: str | None
+) -> dict[int, str]:
     """Give the sentence of each of these numbers that has exactly one.
 
-    Text around the object is passed over; an answer without one gives nothing.
+    A key is the number or the whole marker, which begins with `begin`; None where
+    an answer is read again that was matched before. Text around the object is
+    passed over; an answer without one gives nothing.
     """
     found: dict[int, str] = {}
     doubled: set[int] = set()
     for key, value in _entries(said(answer)):
-        number = _number(key)
+        number = _number(key, begin)
         if number is None or number not in numbers:
             continue
         if number in found:
@@ -58,8 +63,14 @@ class _Entries(list[tuple[str, Any]]):
     """The entries of an object; a dict would keep the last of two equal keys."""
 
 
-def _number(key: str) -> int | None:
+_WHOLE = re.compile(r"\[?([0-9a-f]{4,})\.([0-9]{1,6})\]?")
+
+
+def _number(key: str, begin: str | None) -> int | None:
     """Read a key: the number alone, or the marker as it stands in the document."""
-    digits = key.strip("[] ").rpartition(".")[2]
-    is_number = digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS
-    return int(digits) if is_number else None
+    key = key.strip()
+    if key.isascii() and key.isdigit() and len(key) <= _MOST_DIGITS:
+        return int(key) if key[0] != "0" else None
+    whole = _WHOLE.fullmatch(key)
+    is_ours = whole is not None and begin in {None, whole[1]}
+    return int(whole[2]) if whole is not None and is_ours else None

@@ -149,9 +149,10 @@ class _Requests:
         keys = ChunkKeys(brief, self._text)
         for leaf in asked:
             if view == "window":
-                around = views.around(brief.leaves, leaf, brief.outline)
-                keys = ChunkKeys(brief, around)
-                found.append(questions.around(brief, self._passage(leaf, keys, None)))
+                everything = range(len(brief.leaves))
+                around = views.around(brief.leaves, leaf, everything, brief.outline)
+                passage = self._passage(leaf, ChunkKeys(brief, around), None)
+                found.append(questions.around(brief, passage, everything))
             else:
                 found.append(
                     questions.full(

@@ -33,6 +33,10 @@ SENTENCE_TOKENS = 40
 ENTRY_TOKENS = 6
 """Key, quotes and comma of one entry of a JSON object."""
 
+_SCHEMA_TOKENS, _KEY_TOKENS = 40, 9
+"""Of a JSON schema and of each key in it, counted as text (2026-11). Vendors do not
+say how they bill it."""
+
 _SPARE_TOKENS = 100
 """Output allowed on top where many sentences are asked for at once."""
 
@@ -150,6 +154,13 @@ class PlannedRequest:
         return "\n".join([self.text, *own, brief.title, brief.doc_type, *crumbs])
 
     @property
+    def begin(self) -> str | None:
+        """What its markers begin with; None where nothing is marked."""
+        if self.view != "marked":
+            return None
+        return views.marked(self.brief.leaves, self.window, self.brief.outline)[1]
+
+    @property
     def rendered(self) -> Rendered:
         """The prompt with everything filled in, made anew each time."""
         brief, prompt = self.brief, self.brief.prompt
@@ -238,7 +249,9 @@ class PlannedRequest:
 
         It shows what is around the chunk, not the whole window again.
         """
-        return around(self.brief, passage) if self.view == "marked" else self
+        return (
+            around(self.brief, passage, self.window) if self.view == "marked" else self
+        )
 
 
 def marked(
@@ -264,15 +277,22 @@ def marked(
             + count * (settings.statement_max_tokens + 2 * ENTRY_TOKENS),
             keys=keys,
         ),
-        input_tokens=prefix + brief.overhead.marked_task,
+        input_tokens=prefix + brief.overhead.marked_task + _schema_tokens(brief, keys),
         prefix_tokens=prefix,
         output_tokens=count * (sentence + ENTRY_TOKENS),
     )
 
 
-def around(brief: Brief, passage: Passage) -> PlannedRequest:
-    """Ask about one chunk, showing headings and neighbours."""
-    text = views.around(brief.leaves, passage.leaf, brief.outline)
+def _schema_tokens(brief: Brief, keys: Sequence[str]) -> int:
+    """Say what naming the keys costs, where the provider takes a schema."""
+    if brief.facts.structured_output == "none":
+        return 0
+    return _SCHEMA_TOKENS + _KEY_TOKENS * len(keys)
+
+
+def around(brief: Brief, passage: Passage, window: range) -> PlannedRequest:
+    """Ask about one chunk, showing headings and neighbours from a window."""
+    text = views.around(brief.leaves, passage.leaf, window, brief.outline)
     return _single(brief, passage, text, brief.counter.count(text), view="window")
 
 

@@ -84,16 +84,18 @@ def windows(leaves: Sequence[Chunk], facts: ModelFacts) -> list[range]:
     sizes = [leaf.token_count + MARKER_TOKENS for leaf in leaves]
     rest = sum(sizes)
     count = max(-(-rest // most), -(-len(leaves) // MOST_MARKED), 1)
-    share = (rest / count, len(leaves) / count)
     found: list[range] = []
     first = used = 0
     for index, size in enumerate(sizes):
-        held = index - first
+        held, left = index - first, count - len(found)
         is_full = used + size > most or held >= MOST_MARKED
         # An early end must not cost one more window.
-        left = count - len(found) - 1
-        has_room = rest <= left * most and len(leaves) - index <= left * MOST_MARKED
-        filled = (used / share[0], held / share[1])
+        has_room = rest <= (left - 1) * most
+        has_room = has_room and len(leaves) - index <= (left - 1) * MOST_MARKED
+        # Of what the windows that are left share equally.
+        filled = max(
+            used * left / (used + rest), held * left / (held + len(leaves) - index)
+        )
         if held and (is_full or (has_room and _closes(leaves, index, filled))):
             found.append(range(first, index))
             first, used = index, 0
@@ -104,14 +106,12 @@ def windows(leaves: Sequence[Chunk], facts: ModelFacts) -> list[range]:
     return found
 
 
-def _closes(leaves: Sequence[Chunk], index: int, filled: tuple[float, float]) -> bool:
+def _closes(leaves: Sequence[Chunk], index: int, filled: float) -> bool:
     """Tell whether a window that is nearly full ends before a leaf."""
-    if max(filled) >= 1:
+    if filled >= 1:
         return True
-    depth = len(leaves[index].breadcrumb)
-    return max(filled) >= _LEAST_FILLED and depth <= 1 < len(
-        leaves[index - 1].breadcrumb
-    )
+    is_main = len(leaves[index].breadcrumb) <= 1 < len(leaves[index - 1].breadcrumb)
+    return is_main and filled >= _LEAST_FILLED
 
 
 def _fitting(facts: ModelFacts, tokens: int) -> int:
@@ -151,10 +151,10 @@ def marked(leaves: Sequence[Chunk], window: range, outline: str) -> tuple[str, s
     return _framed(text, leaves, window, outline), begin
 
 
-def around(leaves: Sequence[Chunk], index: int, outline: str) -> str:
-    """Give what stands around a leaf, with a gap where it is itself."""
-    before = _near(leaves, range(index - 1, -1, -1))[::-1]
-    after = _near(leaves, range(index + 1, len(leaves)))
+def around(leaves: Sequence[Chunk], index: int, window: range, outline: str) -> str:
+    """Give what stands around a leaf in a window, with a gap where it is itself."""
+    before = _near(leaves, range(index - 1, window.start - 1, -1))[::-1]
+    after = _near(leaves, range(index + 1, window.stop))
     return GAP.join([*([outline] if outline else []), *before, _LEFT_OUT, *after])
 
 

@@ -13,11 +13,11 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias
 
 from situate.enrichment.accounts import Accounts, Bill
-from situate.enrichment.budget import Budget
+from situate.enrichment.budget import NOTHING, Budget
+from situate.enrichment.exchange import fault
 from situate.enrichment.flights import Flights
 from situate.enrichment.keys import reply_key
 from situate.enrichment.ledger import Entry
-from situate.enrichment.statement import clean
 from situate.enrichment.throttle import Throttle, spread_seconds
 from situate.errors import (
     AuthenticationFailed,
@@ -41,10 +41,12 @@ if TYPE_CHECKING:
 
     from tenacity import RetryCallState
 
+    from situate.enrichment.budget import Committed
     from situate.enrichment.cache import Cache, Kept, Located
     from situate.enrichment.exchange import Body, Parameters, Provider, Rendered, Reply
     from situate.enrichment.ledger import Ledger, Source
-    from situate.enrichment.reasons import StopReason
+    from situate.enrichment.questions import Passage
+    from situate.enrichment.reasons import SkipReason, StopReason
     from situate.enrichment.settings import Settings, View
     from situate.enrichment.throttle import Timing, Turn
     from situate.pricing import ModelFacts
@@ -90,9 +92,9 @@ Note: TypeAlias = "tuple[Sequence[Located], Kept | None]"
 class Stopped(Exception):
     """Nothing is asked any more; for a chunk this becomes a value."""
 
-    def __init__(self, reason: StopReason) -> None:
+    def __init__(self, reason: StopReason | SkipReason) -> None:
         super().__init__(reason)
-        self.reason: StopReason = reason
+        self.reason: StopReason | SkipReason = reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,6 +146,7 @@ class Wire:
         ledger: Ledger | None,
         facts: ModelFacts,
         timing: Timing,
+        committed: Committed = NOTHING,
     ) -> None:
         """Take everything a request passes through.
 
@@ -162,7 +165,10 @@ class Wire:
         self._source: Source = "replay" if settings.replayed else "wire"
         self.has_price = settings.replayed or facts.prices is not None
         self._budget = Budget(
-            settings, facts, month=None if settings.replayed else cache.months()
+            settings,
+            facts,
+            month=None if settings.replayed else cache.months(),
+            committed=committed,
         )
         self._throttle = Throttle(
             concurrency=settings.concurrency,
@@ -244,6 +250,17 @@ class Wire:
         """
         try:
             return self._cache.kept(key)
+        except CacheBroken as error:
+            raise self._stop(error) from error
+
+    def knows(self, passage: Passage) -> bool:
+        """Say whether anything was answered about a chunk or its section before.
+
+        Raises:
+            Stopped: the cache cannot be read.
+        """
+        try:
+            return self._cache.knows(passage)
         except CacheBroken as error:
             raise self._stop(error) from error
 
@@ -367,7 +384,7 @@ class Wire:
 
     def _store(self, key: str, raw: str, reply: Reply) -> None:
         """Keep what is worth having again; an answer in hand survives a failure."""
-        if reply.stop == "length" or (reply.stop == "end" and not clean(reply.text)):
+        if fault(reply) is not None:
             return
         try:
             self._cache.store_reply(key, raw)
@@ -473,6 +490,6 @@ def outcome_of(result: Reply | Exception) -> str:
         return result.reason
     if isinstance(result, Exception):
         return next(word for kind, word in _OUTCOMES if isinstance(result, kind))
-    if result.stop == "end":
-        return "answered" if clean(result.text) else "empty"
-    return {"length": "truncated", "refusal": "refusal"}[result.stop]
+    if result.stop == "refusal":
+        return "refusal"
+    return fault(result) or "answered"

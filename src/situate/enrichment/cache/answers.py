@@ -113,7 +113,11 @@ class Cache:
         Raises:
             CacheBroken: the database cannot be read.
         """
-        return any(map(self.answers, (passage.chunk_key, *passage.section_keys)))
+        return self.kept(passage.chunk_key) is not None or any(
+            self.reply(located.reply) is not None
+            for key in (passage.chunk_key, *passage.section_keys)
+            for located in self.answers(key)[:1]
+        )
 
     def holds(self, request: PlannedRequest) -> bool:
         """Say whether a whole request has its reply here; hashes all of it.
