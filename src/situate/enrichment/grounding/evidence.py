@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from situate.enrichment.grounding import dates, numerals, units
@@ -20,31 +20,83 @@ from situate.enrichment.grounding.mentions import Mention, mentions
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from situate.enrichment.grounding.dates import Date
+    from situate.enrichment.grounding.dates import Date, Moment
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What a text holds that a statement about it may say."""
+    """What a text holds that a statement about it may say.
 
-    language: str | None
-    """The one its function words tell, None where they tell none."""
-    numbers: frozenset[str]
-    """As plain decimals, in every way they may be read."""
-    measures: frozenset[tuple[str, str]]
-    """Numbers with a unit they have, or may have by their table or line."""
-    dates: frozenset[Date]
-    """Also without their year or day."""
-    undated: frozenset[Date]
-    """Days and months that no year stands beside."""
-    words: frozenset[str]
-    """In small letters; parts of compound identifiers too."""
-    ordered: tuple[str, ...]
-    """The words in their order, to look for other forms of one."""
-    acronyms: frozenset[str]
-    """What the initials of neighbouring names spell."""
-    folded: str
-    """All words in reading order, a blank between."""
+    Every form is made when it is asked for first: most statements have no date and
+    no quotation, and many no number.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._source = Source.of(text)
+
+    @property
+    def language(self) -> str | None:
+        """The one its function words tell, None where they tell none."""
+        return self._source.language
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        """Plain decimals, in every way they may be read."""
+        return _numbers(self._source.text, self._mentions, self._moments)
+
+    @cached_property
+    def measures(self) -> frozenset[tuple[str, str]]:
+        """Numbers with a unit they have, or may have by their table or line."""
+        return _measures(self._source, self._mentions)
+
+    @cached_property
+    def dates(self) -> frozenset[Date]:
+        """Dates, also without their year or day."""
+        return frozenset(
+            form
+            for moment in self._moments
+            for date in moment.dates
+            for form in _forms(date)
+        )
+
+    @cached_property
+    def undated(self) -> frozenset[Date]:
+        """Days and months that no year stands beside."""
+        return frozenset(
+            form
+            for moment in self._moments
+            for date in moment.dates
+            if not date[0]
+            for form in (date, (0, date[1], 0))
+        )
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Words in small letters; parts of compound identifiers too."""
+        return _words(self._source)
+
+    @cached_property
+    def ordered(self) -> tuple[str, ...]:
+        """The words in their order, to look for other forms of one."""
+        return tuple(sorted(self.words))
+
+    @cached_property
+    def acronyms(self) -> frozenset[str]:
+        """What the initials of neighbouring names spell."""
+        return _acronyms(self._source.text)
+
+    @cached_property
+    def folded(self) -> str:
+        """All words in reading order, a blank between."""
+        return folded(self._source.text)
+
+    @cached_property
+    def _mentions(self) -> list[Mention]:
+        source = self._source
+        return mentions(source, numerals.with_articles(source.language))
+
+    @cached_property
+    def _moments(self) -> list[Moment]:
+        return dates.moments(self._source)
 
 
 _IDENTIFIER = re.compile(r"\w+")
@@ -56,34 +108,11 @@ _INITIAL = re.compile(r"\b[A-Z]|(?<=[a-z])[A-Z]")
 
 
 def evidence_of(shown: str, *extra: str) -> Evidence:
-    """Read what a model was shown: the document part, then titles and headings.
+    """Take what a model was shown: the document part, then titles and headings.
 
-    Linear in the text; done once for all statements about it.
+    Linear in the text, and at most once for all statements about it.
     """
-    text = normalised("\n".join([shown, *extra]))
-    source = Source.of(text)
-    found = mentions(source, numerals.with_articles(source.language))
-    moments = dates.moments(source)
-    known = _words(source)
-    return Evidence(
-        language=source.language,
-        numbers=_numbers(text, found, moments),
-        measures=_measures(source, found),
-        dates=frozenset(
-            form for moment in moments for date in moment.dates for form in _forms(date)
-        ),
-        undated=frozenset(
-            form
-            for moment in moments
-            for date in moment.dates
-            if not date[0]
-            for form in (date, (0, date[1], 0))
-        ),
-        words=known,
-        ordered=tuple(sorted(known)),
-        acronyms=_acronyms(text),
-        folded=folded(text),
-    )
+    return Evidence(normalised("\n".join([shown, *extra])))
 
 
 def _forms(date: Date) -> Iterable[Date]:
