@@ -11,11 +11,11 @@ import asyncio
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
+from situate.enrichment.answers import Known, Said, Settled, whole
 from situate.enrichment.budget import NOTHING
-from situate.enrichment.cache import Kept, Located
+from situate.enrichment.cache import Kept
 from situate.enrichment.exchange import fault
 from situate.enrichment.gate import judge, repair
-from situate.enrichment.marked import sentences
 from situate.enrichment.questions import parameters_for
 from situate.enrichment.wire import Question, Stopped, outcome_of
 from situate.errors import (
@@ -28,8 +28,9 @@ from situate.errors import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Sequence
 
+    from situate.enrichment.answers import Answers
     from situate.enrichment.budget import Committed
-    from situate.enrichment.exchange import Rendered, Reply
+    from situate.enrichment.exchange import Rendered
     from situate.enrichment.gate import Context, Verdict
     from situate.enrichment.prefix import Prefix
     from situate.enrichment.questions import Passage, PlannedRequest
@@ -42,52 +43,10 @@ if TYPE_CHECKING:
 _ROOM_AFTER_TRUNCATION = 4
 """Output limit of the second try, as a multiple of `statement_max_tokens`."""
 
-_NUMBERS = range(1, 1_000_000)
-
 _Result = TypeVar("_Result")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settled:
-    """What became of one chunk."""
-
-    statement: str | None = None
-    reason: FallbackReason | None = None
-    stopped: StopReason | SkipReason | None = None
-    model: str | None = None
-    trimmed: bool = False
-    at_hand: bool = False
-    """Its answer was there before anything was asked."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Said:
-    """What a model said about one chunk, and where that stands."""
-
-    text: str
-    model: str
-    located: Located
-    refused: bool = False
-    at_hand: bool = False
-    """An equal request had brought it already."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Known:
-    """What was answered about a chunk before."""
-
-    first: _Said
-    second: _Said | None
-    is_exact: bool
-    """The same question was answered; else its section is the same."""
-
-    @property
-    def said(self) -> tuple[_Said, ...]:
-        """The answer and, where there was one, its repair."""
-        return (self.first,) if self.second is None else (self.first, self.second)
-
-
-_Answered: TypeAlias = "_Said | FallbackReason | Stopped"
+_Answered: TypeAlias = "Said | FallbackReason | Stopped"
 
 
 @dataclass(slots=True)
@@ -97,7 +56,7 @@ class _Sorted:
     settled: dict[int, Settled] = field(default_factory=dict)
     open: list[Passage] = field(default_factory=list)
     """To be asked about."""
-    faulty: list[tuple[Passage, _Said, Verdict]] = field(default_factory=list)
+    faulty: list[tuple[Passage, Said, Verdict]] = field(default_factory=list)
     """To be repaired."""
 
     def put(
@@ -106,7 +65,7 @@ class _Sorted:
         """Sort a chunk by what judging its answer gave."""
         if isinstance(outcome, Settled):
             self.settled[passage.index] = outcome
-        elif isinstance(said, _Said):
+        elif isinstance(said, Said):
             self.faulty.append((passage, said, outcome))
 
 
@@ -132,15 +91,13 @@ class Asker:
     counter: TokenCounter
     chunks: Sequence[Chunk]
     prefix: Prefix
+    answers: Answers
     judged_by: str
     """Hash of what answers are judged by, beside what the model was shown."""
     held: Held | None = None
     """None where everything is asked live."""
     _notes: dict[str, Note] = field(default_factory=dict)
     """Where answers stand that nobody has written down yet."""
-    _replies: dict[str, Reply | None] = field(default_factory=dict)
-    """What is stored, read once for all chunks it answers for."""
-    _sentences: dict[str, dict[int, str]] = field(default_factory=dict)
 
     async def settle(
         self, request: PlannedRequest, context: Callable[[], Context]
@@ -159,7 +116,7 @@ class Asker:
                 said = answers[passage.index]
                 outcome = self._judged(said, passage, context())
                 sorted_.put(passage, said, outcome)
-                if isinstance(said, _Said):
+                if isinstance(said, Said):
                     self._note(passage, (said,), outcome)
         repairs = (
             self._repaired(request, *faulty, context()) for faulty in sorted_.faulty
@@ -178,7 +135,7 @@ class Asker:
         for passage in request.passages:
             try:
                 kept = self._kept(passage)
-                known = None if kept else self._known(passage)
+                known = None if kept else self.answers.known(passage)
             except Stopped as stop:
                 sorted_.settled[passage.index] = Settled(stopped=stop.reason)
                 continue
@@ -208,48 +165,8 @@ class Asker:
         kept = self.wire.kept(passage.chunk_key)
         return kept if kept and kept.judged_by == self.judged_by else None
 
-    def _known(self, passage: Passage) -> _Known | None:
-        """Find what was answered before: to this question, or about this section."""
-        for key in (passage.chunk_key, *passage.section_keys):
-            said: list[_Said] = []
-            for located in self.wire.answers(key)[:2]:
-                text = self._stored(located)
-                if text is None:
-                    break
-                said.append(text)
-            if said:
-                return _Known(
-                    first=said[0],
-                    second=said[1] if len(said) > 1 else None,
-                    is_exact=key == passage.chunk_key,
-                )
-        return None
-
-    def _reply(self, key: str) -> Reply | None:
-        """Give a reply that is at hand; None where there is no usable one."""
-        if key not in self._replies:
-            self._replies[key] = self.wire.stored(key)
-        reply = self._replies[key]
-        return None if reply is None or fault(reply) is not None else reply
-
-    def _stored(self, located: Located) -> _Said | None:
-        """Read an answer that is at hand; None where there is no usable one."""
-        reply = self._reply(located.reply)
-        if reply is None:
-            return None
-        if located.marker is None:
-            return _said(reply, located.reply)
-        if not located.marker.isdecimal():
-            return None
-        if located.reply not in self._sentences:
-            self._sentences[located.reply] = sentences(reply.text, _NUMBERS, None)
-        text = self._sentences[located.reply].get(int(located.marker))
-        if text is None:
-            return None
-        return _Said(text=text, model=reply.model, located=located)
-
     def _from(
-        self, known: _Known, passage: Passage, context: Context
+        self, known: Known, passage: Passage, context: Context
     ) -> Settled | Verdict | None:
         """Judge what was known: settled, to be repaired, or None to be asked anew."""
         outcome = self._judged(known.first, passage, context)
@@ -295,7 +212,7 @@ class Asker:
             if len(passages) < len(request.passages):
                 # A run may have ended between storing a reply and noting whose it is.
                 key = request.reply_key
-                answers = self._matched(request, key, passages, at_hand=True)
+                answers |= self.answers.matched(request, key, passages, at_hand=True)
             for passage in passages:
                 reason = self._waits(passage)
                 if reason is not None and passage.index not in answers:
@@ -337,9 +254,9 @@ class Asker:
             return {passage.index: self._why(error) for passage in passages}
         if fault(answer.reply) == "truncated":
             return await self._in_parts(request)
-        self._replies[answer.key] = answer.reply
+        self.answers.take(answer.key, answer.reply)
         is_at_hand = self._is_at_hand(answer, request)
-        found = self._matched(request, answer.key, passages, at_hand=is_at_hand)
+        found = self.answers.matched(request, answer.key, passages, at_hand=is_at_hand)
         missing = [each for each in passages if each.index not in found]
         return found | await self._singly(request, missing)
 
@@ -360,31 +277,6 @@ class Asker:
         return {
             passage.index: answer
             for passage, answer in zip(passages, answers, strict=True)
-        }
-
-    def _matched(
-        self,
-        request: PlannedRequest,
-        key: str,
-        passages: Sequence[Passage],
-        *,
-        at_hand: bool,
-    ) -> dict[int, _Answered]:
-        """Give what a reply says about chunks, each found by its marker."""
-        reply = self._reply(key)
-        if reply is None or reply.stop == "refusal":
-            return {}
-        numbers = {each.number: each for each in passages if each.number is not None}
-        return {
-            numbers[number].index: _Said(
-                text=text,
-                model=reply.model,
-                located=Located(reply=key, marker=str(number)),
-                at_hand=at_hand,
-            )
-            for number, text in sentences(
-                reply.text, numbers.keys(), request.begin
-            ).items()
         }
 
     async def _first_answer(self, request: PlannedRequest) -> _Answered:
@@ -411,15 +303,15 @@ class Asker:
             return self._why(error)
         if found is not None:
             return found
-        self._replies[answer.key] = answer.reply
-        said = _said(answer.reply, answer.key)
+        self.answers.take(answer.key, answer.reply)
+        said = whole(answer.reply, answer.key)
         return replace(said, at_hand=self._is_at_hand(answer, request))
 
     async def _repaired(
         self,
         request: PlannedRequest,
         passage: Passage,
-        first: _Said,
+        first: Said,
         verdict: Verdict,
         context: Context,
     ) -> Settled:
@@ -438,7 +330,7 @@ class Asker:
             return failed
         if fault(answer.reply) is not None:
             return failed
-        second = _said(answer.reply, answer.key)
+        second = whole(answer.reply, answer.key)
         outcome = self._judged(second, passage, context)
         self._note(passage, (first, second), outcome)
         if isinstance(outcome, Settled):
@@ -492,7 +384,7 @@ class Asker:
             self.wire.remember(notes)
 
     def _note(
-        self, passage: Passage, said: Sequence[_Said], outcome: Settled | Verdict
+        self, passage: Passage, said: Sequence[Said], outcome: Settled | Verdict
     ) -> None:
         """Take note of a chunk's answers, and of the statement found in the last."""
         located = tuple(each.located for each in said)
@@ -525,16 +417,6 @@ class Asker:
 def _again(kept: Kept) -> Settled:
     return Settled(
         statement=kept.statement, model=kept.model, trimmed=kept.trimmed, at_hand=True
-    )
-
-
-def _said(reply: Reply, key: str) -> _Said:
-    """Take a whole reply for what was said about one chunk."""
-    return _Said(
-        text=reply.text,
-        model=reply.model,
-        located=Located(reply=key),
-        refused=reply.stop == "refusal",
     )
 
 

@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from situate.enrichment.asking import Asker, Settled
+from situate.enrichment.answers import Answers, Settled
+from situate.enrichment.asking import Asker
 from situate.enrichment.budget import NOTHING
 from situate.enrichment.gate import RULES, Context, instructions_of, known_words
 from situate.enrichment.grounding import evidence_of
@@ -198,6 +199,7 @@ class Session:
             counter=self._counter,
             chunks=chunks,
             prefix=Prefix(timing=self._timing),
+            answers=Answers(self._wire),
             held=self._held,
             judged_by=self._judged_by(planned, document),
         )
