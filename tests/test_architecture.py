@@ -44,7 +44,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "enrichment.ledger",
         "enrichment.wire",
         "enrichment.live",
-        "enrichment.batch",
+        "enrichment.by_file",
     ),
     ("manifest", "corpus", "output", "check", "diff", "pipeline", "inspect"),
     ("cli", "__main__"),

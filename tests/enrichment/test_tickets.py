@@ -1,4 +1,4 @@
-"""Tickets, files and the choice of what goes into a batch, without a vendor."""
+"""Tickets on disk, and what they say, without a vendor."""
 
 from __future__ import annotations
 
@@ -7,32 +7,57 @@ import json
 import stat
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from situate.enrichment.batches import Chooser, Pending, Splitter, Ticket, Tickets
-from situate.enrichment.batches.choosing import Wanted
+from situate.enrichment.batches import (
+    Pending,
+    Ticket,
+    Tickets,
+    outstanding,
+    tickets_folder,
+)
+from situate.enrichment.batches.filing import AskedPassage, AskedRequest
 from situate.enrichment.batches.finding import look_for
 from situate.enrichment.batches.tickets import closed, prepared
 from situate.enrichment.providers.batching import (
     BatchItem,
     BatchState,
-    Frame,
-    Limits,
     Listed,
 )
 from situate.errors import Locked, RecordError
-from tests.enrichment.scenes import facts
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from situate.enrichment.batches.tickets import Outlook
-    from situate.enrichment.plan import DocumentPlan, Passage, PlannedRequest
     from situate.enrichment.providers.batching import BatchProvider
+
+
+def asked(key: str, *, section: str | None = None) -> AskedRequest:
+    """Give a request about one chunk, with keys that tell of it."""
+    passage = AskedPassage(
+        number=None, chunk_key=f"chunk-{key}", section_key=section, chunk_id=f"d:{key}"
+    )
+    return AskedRequest(custom_id=key, view="full", begin=None, passages=(passage,))
+
+
+MARKED = AskedRequest(
+    custom_id="m",
+    view="marked",
+    begin="3f2a",
+    passages=tuple(
+        AskedPassage(
+            number=number,
+            chunk_key=f"chunk-{number}",
+            section_key=f"section-{number}",
+            chunk_id=f"d:{number}",
+        )
+        for number in (1, 2)
+    ),
+)
+"""A request about two chunks."""
 
 
 def ticket(*keys: str, **changes: Any) -> Ticket:
@@ -43,182 +68,26 @@ def ticket(*keys: str, **changes: Any) -> Ticket:
         endpoint="https://models.example",
         model="a-model",
         created="2026-11-30T12:00:00+00:00",
-        custom_ids=keys,
+        asked=tuple(map(asked, keys)),
     )
     return replace(made, **changes)
-
-
-@dataclass(frozen=True)
-class Asked:
-    """As much of a planned request as batches look at."""
-
-    passages: tuple[str, ...]
-
-    @property
-    def reply_key(self) -> str:
-        """The key is what it asks about."""
-        return "+".join(self.passages)
-
-    @property
-    def chunk_ids(self) -> tuple[str, ...]:
-        """One chunk for every passage."""
-        return tuple(f"doc:{each}" for each in self.passages)
-
-    @property
-    def body(self) -> dict[str, Any]:
-        """As long as the key."""
-        return {"ask": self.reply_key}
-
-    def about(self, passages: Sequence[str]) -> Asked:
-        """Ask about fewer."""
-        return self if tuple(passages) == self.passages else Asked(tuple(passages))
-
-
-def plan(*requests: Asked) -> DocumentPlan:
-    """Give a plan of these requests."""
-    return cast("DocumentPlan", SimpleNamespace(requests=requests))
-
-
-def chooser(
-    *,
-    known: Sequence[str] = (),
-    stored: Sequence[str] = (),
-    outlook: dict[str, Outlook] | None = None,
-) -> Chooser:
-    """Choose among requests where this is so."""
-
-    def is_known(passage: Passage) -> bool:
-        return passage in cast("Sequence[Passage]", known)
-
-    return Chooser(
-        known=is_known,
-        stored=lambda key: key in stored,
-        outlook=lambda key: (outlook or {}).get(key, "none"),
-    )
-
-
-def chosen(found: list[Wanted]) -> list[str]:
-    """Name what was chosen."""
-    return [each.key for each in found]
-
-
-def test_what_has_no_answer_and_no_ticket_is_missing() -> None:
-    """What is at hand, on its way or left to a live run is not handed in."""
-    plans = plan(*(Asked((name,)) for name in "abcde"))
-    choice = chooser(
-        known="a", stored="b", outlook={"c": "pending", "d": "ask_live", "e": "none"}
-    )
-
-    found = choice.missing(plans)
-
-    assert chosen(found) == ["e"]
-    assert (choice.pending, choice.ask_live) == (1, 1)
-
-
-def test_equal_requests_are_handed_in_once() -> None:
-    """Also where they stand in two documents."""
-    choice = chooser()
-
-    first = choice.missing(plan(Asked(("a",)), Asked(("a",))))
-    second = choice.missing(plan(Asked(("a",)), Asked(("b",))))
-
-    assert chosen(first) + chosen(second) == ["a", "b"]
-
-
-def test_a_group_is_asked_about_what_is_not_known() -> None:
-    """As a live run would ask it."""
-    found = chooser(known="b").missing(plan(Asked(("a", "b", "c"))))
-
-    assert chosen(found) == ["a+c"]
-
-
-@pytest.mark.parametrize(
-    "at_hand",
-    [
-        pytest.param({"stored": ["a+b+c"]}, id="its reply is here"),
-        pytest.param({"outlook": {"a+b+c": "pending"}}, id="it is on its way"),
-    ],
-)
-def test_a_part_of_a_group_is_not_asked_beside_the_whole(
-    at_hand: dict[str, Any],
-) -> None:
-    """The rest of the reply answers it."""
-    found = chooser(known="b", **at_hand).missing(plan(Asked(("a", "b", "c"))))
-
-    assert found == []
-
-
-@dataclass(frozen=True)
-class Format:
-    """A vendor's format, and what it takes in one batch."""
-
-    limits: Limits
-    frame: Frame
-
-    def encode(self, custom_id: str, body: dict[str, Any]) -> bytes:
-        """Write the id, as often as it is long."""
-        assert body == {"ask": custom_id}
-        return custom_id.encode()
-
-
-def split(names: Sequence[str], *, requests: int = 99, size: int = 99) -> list[bytes]:
-    """Give the files that requests with these names are put into."""
-    files, _ = split_and_left(names, requests=requests, size=size)
-    return files
-
-
-def split_and_left(
-    names: Sequence[str], *, requests: int, size: int
-) -> tuple[list[bytes], list[str]]:
-    """Give the files, and the chunks that fit none."""
-    vendor = Format(
-        limits=Limits(requests=requests, size_bytes=size),
-        frame=Frame(head=b"<", between=b"|", tail=b">"),
-    )
-    splitter = Splitter(provider=cast("BatchProvider", vendor), facts=facts())
-    files = []
-    asked = (
-        Wanted(key=name, request=cast("PlannedRequest", Asked((name,))))
-        for name in names
-    )
-    for draft in splitter.drafts(asked):
-        parcel = draft.parcel()
-        parcel.file.seek(0)
-        content = parcel.file.read()
-        assert parcel.size_bytes == len(content) <= size
-        assert len(draft.custom_ids) <= requests
-        files.append(content)
-    return files, splitter.too_long
-
-
-def test_batches_hold_no_more_requests_than_the_vendor_takes() -> None:
-    """The last one is as long as what is left."""
-    assert split("abcde", requests=2) == [b"<a|b>", b"<c|d>", b"<e>"]
-
-
-def test_batches_are_no_longer_than_the_vendor_takes() -> None:
-    """Counted with all that stands around the requests."""
-    assert split(["aa", "bb", "cc"], size=7) == [b"<aa|bb>", b"<cc>"]
-    assert split(["aa", "bb", "cc"], size=6) == [b"<aa>", b"<bb>", b"<cc>"]
-
-
-def test_a_request_that_fits_no_batch_is_named_and_stops_no_other() -> None:
-    """A live run may bring it through, in halves."""
-    files, left = split_and_left(["a", "bbbbbb", "c"], requests=9, size=6)
-
-    assert files == [b"<a>", b"<c>"]
-    assert left == ["doc:bbbbbb"]
-
-
-def test_nothing_to_ask_makes_no_batch() -> None:
-    """Not even an empty one."""
-    assert split([]) == []
 
 
 def test_a_ticket_is_read_as_it_was_written(tmp_path: Path) -> None:
     """Every field of it, money to the last digit."""
     tickets = Tickets(tmp_path / "tickets")
-    one = ticket("a", "b", after="x", most_usd=Decimal("0.10"), month="2026-11")
+    one = prepared(
+        corpus="policies",
+        provider="anthropic",
+        endpoint="https://models.example",
+        model="a-model",
+        created="2026-11-30T12:00:00+00:00",
+        asked=(asked("a", section="s"), MARKED),
+        after="x",
+        most_tokens=7,
+        most_usd=Decimal("0.10"),
+        month="2026-11",
+    )
     two = closed(
         ticket("c", batch_id="y"), "collected", ask_live=("c",), cost_usd=Decimal(0)
     )
@@ -257,17 +126,18 @@ def test_one_command_at_a_time_works_on_tickets(tmp_path: Path) -> None:
         pass
 
 
-def test_an_open_ticket_holds_its_requests_back(tmp_path: Path) -> None:
+def test_an_open_ticket_holds_its_chunks_back(tmp_path: Path) -> None:
     """Whether the vendor has it is no matter: it cannot be excluded."""
-    tickets = Tickets(tmp_path)
+    tickets = Tickets(tickets_folder(tmp_path))
+    tickets.folder.mkdir()
     tickets.write(ticket("a"))
     tickets.write(ticket("b", state="submitted", batch_id="x"))
-    tickets.write(closed(ticket("c", "d"), "collected", ask_live=("c",)))
+    tickets.write(closed(ticket("c", "d"), "collected", ask_live=("chunk-c",)))
     tickets.write(closed(ticket("e"), "failed"))
 
-    pending = Pending.of(tmp_path)
+    outlook = outstanding(tmp_path)
 
-    states = {key: pending.state(key) for key in "abcde"}
+    states = {key: outlook(f"chunk-{key}") for key in "abcde"}
     assert states == {
         "a": "pending",
         "b": "pending",
@@ -277,11 +147,20 @@ def test_an_open_ticket_holds_its_requests_back(tmp_path: Path) -> None:
     }
 
 
-def test_an_open_ticket_counts_more_than_one_that_failed_before() -> None:
-    """A request that was submitted anew waits for that batch."""
-    old = closed(ticket("a"), "collected", ask_live=("a",))
+def test_an_open_ticket_holds_every_chunk_of_a_group_and_its_section_back() -> None:
+    """However the chunks are grouped by then."""
+    pending = Pending.among((ticket("a", asked=(MARKED,)),))
 
-    assert Pending.among((ticket("a"), old)).state("a") == "pending"
+    keys = ("chunk-1", "chunk-2", "section-1", "section-2")
+    assert {pending.state(key) for key in keys} == {"pending"}
+    assert pending.state("m") == "none"
+
+
+def test_an_open_ticket_counts_more_than_one_that_failed_before() -> None:
+    """A chunk that was handed in anew waits for that batch."""
+    old = closed(ticket("a"), "collected", ask_live=("chunk-a",))
+
+    assert Pending.among((ticket("a"), old)).state("chunk-a") == "pending"
 
 
 def test_no_tickets_are_no_error(tmp_path: Path) -> None:
@@ -299,10 +178,21 @@ def _with(**changes: object) -> str:
     return json.dumps({**_record(), **changes})
 
 
+def _asking(*passage: object, **changes: object) -> str:
+    about = {"custom_id": "a", "view": "full", "begin": None, **changes}
+    return _with(asked=[{**about, "passages": [passage] if passage else []}])
+
+
+GOOD = (None, "chunk-a", None, "d:a")
+"""A passage as it is written."""
+
+
 def _record() -> dict[str, Any]:
     made = ticket("a")
     names = Ticket.__dataclass_fields__
-    return {"schema": 1, **{name: getattr(made, name) for name in names}}
+    request = {"custom_id": "a", "view": "full", "begin": None, "passages": [GOOD]}
+    plain = {name: getattr(made, name) for name in names}
+    return {"schema": 2, **plain, "asked": [request]}
 
 
 @pytest.mark.parametrize(
@@ -311,12 +201,24 @@ def _record() -> dict[str, Any]:
         pytest.param("", id="empty"),
         pytest.param("[]", id="no object"),
         pytest.param('{"schema": 1', id="half"),
-        pytest.param(_without("custom_ids"), id="key missing"),
-        pytest.param(_with(schema=2), id="later version"),
+        pytest.param(_without("asked"), id="key missing"),
+        pytest.param(_with(schema=3), id="later version"),
         pytest.param(_with(state="lost"), id="unknown state"),
-        pytest.param(_with(custom_ids=[]), id="no requests"),
-        pytest.param(_with(custom_ids=[1]), id="a key that is no text"),
-        pytest.param(_with(custom_ids=None), id="no list"),
+        pytest.param(_with(asked=[]), id="no requests"),
+        pytest.param(_with(asked=[1]), id="a request that is no object"),
+        pytest.param(_with(asked=None), id="no list"),
+        pytest.param(_with(ask_live=[1]), id="a key that is no text"),
+        pytest.param(_with(most_tokens="7"), id="no number"),
+        pytest.param(_asking(*GOOD, custom_id=1), id="an id that is no text"),
+        pytest.param(_asking(*GOOD, view="all"), id="unknown view"),
+        pytest.param(_asking(*GOOD, begin=1), id="a marker that is no text"),
+        pytest.param(_asking(*GOOD, more=1), id="unknown key of a request"),
+        pytest.param(_asking(), id="a request about nothing"),
+        pytest.param(_asking(*GOOD[:3]), id="half a passage"),
+        pytest.param(_asking("1", *GOOD[1:]), id="a number that is none"),
+        pytest.param(_asking(None, None, None, "d:a"), id="no chunk's key"),
+        pytest.param(_asking(None, "k", 1, "d:a"), id="a section's that is no text"),
+        pytest.param(_asking(None, "k", None, 1), id="a chunk's id that is no text"),
         pytest.param(_with(ticket="other"), id="other name"),
         pytest.param(_with(state="submitted"), id="no vendor's id"),
         pytest.param(_with(created=5), id="no time"),
@@ -334,9 +236,10 @@ def test_a_ticket_that_cannot_be_read_is_an_error(tmp_path: Path, content: str) 
 
 def test_a_ticket_as_written_passes(tmp_path: Path) -> None:
     """The cases above fail for what is wrong with each of them."""
-    (tmp_path / f"{ticket('a').ticket}.json").write_text(_with())
+    for content in (_with(), _asking(*GOOD)):
+        (tmp_path / f"{ticket('a').ticket}.json").write_text(content)
 
-    assert Tickets(tmp_path).all() == (ticket("a"),)
+        assert Tickets(tmp_path).all() == (ticket("a"),)
 
 
 def test_a_half_written_ticket_is_not_read(tmp_path: Path) -> None:

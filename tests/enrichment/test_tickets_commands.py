@@ -81,7 +81,7 @@ def test_requests_without_an_answer_end_in_3(desk: BatchCorpus) -> None:
     result = batch(desk, "collect")
 
     assert result.exit_code == 3
-    assert "1 got no usable answer; `situate run` asks them live" in result.stderr
+    assert "1 chunks got no answer; `situate run` asks about them" in result.stderr
 
 
 def test_a_named_batch_is_cancelled(desk: BatchCorpus) -> None:

@@ -122,6 +122,8 @@ def test_anthropic_shows_whose_a_batch_is_when_it_has_ended(tmp_path: Path) -> N
         report = desk.collect()
 
     assert (done.is_certain, again.is_certain) == (False, False)
+    # It may be billed, so it counts; what was handed in before does not again.
+    assert (done.committed.tokens > 0, again.committed.tokens) == (True, 0)
     assert "batch resolve" in again.messages[0]
     assert again.offer.pending == COUNT
     assert unclear.unclear == COUNT

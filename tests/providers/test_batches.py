@@ -143,6 +143,21 @@ def test_results_are_read_whatever_their_order(server: BatchVendor) -> None:
     assert reply.usage.input == 100
 
 
+def test_results_that_cannot_be_unpacked_may_be_asked_for_again(
+    server: BatchVendor,
+) -> None:
+    """Something on the way spoiled them; the vendor still has them."""
+    batch_id = submitted(server)
+    server.end_all()
+    gzip = {"content-encoding": "gzip"}
+    server.faults = [Fault(step="results", status=200, headers=gzip)]
+
+    with pytest.raises(TransientError, match="cannot be reached"):
+        results(server, batch_id)
+
+    assert len(results(server, batch_id)) == len(KEYS)
+
+
 def test_what_was_cancelled_is_told_from_what_went_wrong(server: BatchVendor) -> None:
     """It was not asked: the next batch may hold it again."""
     batch_id = submitted(server)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -92,8 +93,26 @@ class BatchCorpus:
 
     @property
     def pending(self) -> Pending:
-        """What they say of requests."""
+        """What they say of chunks."""
         return Pending.of(tickets_folder(self.cache_directory))
+
+    @property
+    def outcomes(self) -> Counter[str]:
+        """What became of the chunks that are published: why not, or `statement`."""
+        found = (record["metadata"]["enrichment"] for record in self.corpus.records)
+        return Counter(each["reason"] or each["status"] for each in found)
+
+    @property
+    def ledger(self) -> list[dict[str, Any]]:
+        """What the ledger says."""
+        path = self.config.output.beside("ledger.jsonl")
+        lines = path.read_text("utf-8").splitlines() if path.exists() else ()
+        return [json.loads(line) for line in lines]
+
+    def append(self, name: str, text: str) -> None:
+        """Write more at the end of a document."""
+        path = self.corpus.folder / "docs" / name
+        path.write_text(path.read_text("utf-8") + text, "utf-8")
 
     def answered(self, *keys: str) -> set[str]:
         """Give the requests among these whose reply is in the cache."""

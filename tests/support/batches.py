@@ -42,7 +42,7 @@ class Fault:
     """What goes wrong with one call."""
 
     step: str
-    """`create`, `upload`, `poll`, `list`, `results` or `cancel`."""
+    """`create`, `upload`, `poll`, `list`, `results`, `cancel` or `live`."""
     status: int
     taken_in: bool = False
     """Whether a batch is made all the same."""
@@ -88,6 +88,8 @@ class BatchVendor:
     heard: Callable[[str], None] = lambda _: None
     """Called at every step, and as `created` before the answer to a hand-in."""
     page: int = 2
+    live: Callable[[dict[str, Any]], str] | None = None
+    """What a live question is answered with; None where nobody may ask one."""
 
     @property
     def base_url(self) -> str:
@@ -134,14 +136,20 @@ def sentence(key: str) -> str:
 
 def reply_to(key: str, body: dict[str, Any]) -> str:
     """Give a sentence, or one for every marked passage that is asked about."""
-    asked = re.search(r"sentences of the passages ([\d, -]+),", json.dumps(body))
-    if asked is None:
+    numbers = asked_numbers(body)
+    if not numbers:
         return sentence(key)
+    return json.dumps({str(n): sentence(f"{key}{n}") for n in numbers})
+
+
+def asked_numbers(body: dict[str, Any]) -> list[int]:
+    """Give the marked passages a body asks about; none where nothing is marked."""
+    asked = re.search(r"sentences of the passages ([\d, -]+),", json.dumps(body))
     numbers: list[int] = []
-    for part in asked[1].split(", "):
+    for part in asked[1].split(", ") if asked else ():
         first, _, last = part.partition("-")
         numbers += range(int(first), int(last or first) + 1)
-    return json.dumps({str(n): sentence(f"{key}{n}") for n in numbers})
+    return numbers
 
 
 class _Server(ThreadingHTTPServer):
@@ -203,6 +211,14 @@ class _Handler(BaseHTTPRequestHandler):
                 otherwise()
             raise _Refused(fault.status, "scripted", fault.headers)
 
+    def _live(self) -> tuple[str, str]:
+        """Answer a live question, and say in whose name."""
+        self._step("live")
+        if self.vendor.live is None:
+            raise _Refused(404, "no such route")
+        body = json.loads(self.content)
+        return self.vendor.live(body), body["model"]
+
     def _get(self, path: str) -> object:
         raise NotImplementedError
 
@@ -237,6 +253,8 @@ class _Handler(BaseHTTPRequestHandler):
 
 class _Anthropic(_Handler):
     def _post(self, path: str) -> object:
+        if path == "/v1/messages":
+            return self._message(*self._live())
         match path.split("/")[4:]:
             case []:
                 self._step("create", self._created)
@@ -303,28 +321,29 @@ class _Anthropic(_Handler):
             case "cancelled":
                 result = {"type": "canceled"}
             case _:
-                message = {
-                    "id": "msg_1",
-                    "type": "message",
-                    "role": "assistant",
-                    "model": batch.requests[key]["model"],
-                    # A line separator inside a text ends no line of a file.
-                    "content": [
-                        {
-                            "type": "text",
-                            "text": f"{reply_to(key, batch.requests[key])}\u2028",
-                        }
-                    ],
-                    "stop_reason": "end_turn",
-                    "usage": {"input_tokens": 100, "output_tokens": 10},
-                }
+                # A line separator inside a text ends no line of a file.
+                text = f"{reply_to(key, batch.requests[key])}\u2028"
+                message = self._message(text, batch.requests[key]["model"])
                 result = {"type": "succeeded", "message": message}
         return {"custom_id": key, "result": result}
+
+    def _message(self, text: str, model: str) -> dict[str, object]:
+        return {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "model": model,
+            "content": [{"type": "text", "text": text}],
+            "stop_reason": "end_turn",
+            "usage": {"input_tokens": 100, "output_tokens": 10},
+        }
 
 
 class _OpenAI(_Handler):
     def _post(self, path: str) -> object:
         match path.split("/")[2:]:
+            case ["chat", "completions"]:
+                return self._chat(*self._live())
             case ["files"]:
                 self._step("upload")
                 return self._uploaded()
@@ -423,19 +442,20 @@ class _OpenAI(_Handler):
             case ("expired" | "cancelled") as fate:
                 error = {"code": f"batch_{fate}", "message": "not asked"}
                 return {"custom_id": key, "response": None, "error": error}
-        message = {
-            "role": "assistant",
-            "content": f"{reply_to(key, batch.requests[key])}\u2028",
-        }
-        body = {
+        text = f"{reply_to(key, batch.requests[key])}\u2028"
+        body = self._chat(text, batch.requests[key]["model"])
+        response = {"status_code": 200, "body": body}
+        return {"custom_id": key, "response": response, "error": None}
+
+    def _chat(self, text: str, model: str) -> dict[str, object]:
+        message = {"role": "assistant", "content": text}
+        return {
             "id": "chat-1",
             "object": "chat.completion",
-            "model": batch.requests[key]["model"],
+            "model": model,
             "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
             "usage": {"prompt_tokens": 100, "completion_tokens": 10},
         }
-        response = {"status_code": 200, "body": body}
-        return {"custom_id": key, "response": response, "error": None}
 
 
 @contextmanager

@@ -31,13 +31,13 @@ Json = Annotated[
 
 @app.command()
 def submit(config: ConfigFile, *, as_json: Json = False) -> None:
-    """Hand in, as batches, the requests that have no answer and are in no batch.
+    """Hand in, as batches, what has no answer and is in no batch.
 
-    What that costs in dollars is said first, and nothing is sent that may cross
-    `enrichment.max_usd`. Answers come with `situate batch collect`, within a day.
+    What that costs in dollars is said first. What may cross `enrichment.max_usd`
+    waits for the next time. Answers come with `situate batch collect`, within a day.
     Exit codes: 0 everything is handed in; 1 nothing is; 2 a config cannot be
-    used; 3 something may or may not be, or fits no batch; 4 another command works
-    on the same tickets.
+    used; 3 something waits, may or may not be handed in, or fits no batch; 4 another
+    command works on the same tickets.
     """
     from situate.config import load
     from situate.pipeline import batches
@@ -187,16 +187,16 @@ def export_file(
 ) -> None:
     """Write the requests a run would send, one JSON object a line.
 
-    Requests with an answer in the cache, or in the cassette under replay, are
-    left out. Nothing is sent.
+    What has an answer in the cache, or in the cassette under replay, is left out,
+    and what an open batch asks about. Nothing is sent.
     """
     from situate.config import load
-    from situate.pipeline import batch
+    from situate.pipeline import by_file
 
     with console.errors():
         (loaded,) = load([config], environment=os.environ)
         with console.Terminal() as terminal:
-            count = batch.export(loaded, output, terminal)
+            count = by_file.export(loaded, output, terminal)
     console.say(f"{count:,} requests in {output}")
 
 
@@ -222,15 +222,15 @@ def import_file(
 
     They are matched by custom_id, never by order, and go to the cache, under
     replay to the cassette that enrichment.replay names. Exit codes: 0 every
-    request has its reply; 3 some have none.
+    chunk has its answer; 3 some have none.
     """
     from situate.config import load
-    from situate.pipeline import batch
+    from situate.pipeline import by_file
 
     with console.errors():
         (loaded,) = load([config], environment=os.environ)
         with console.Terminal() as terminal:
-            report = batch.take_in(loaded, replies, terminal, model=model)
+            report = by_file.take_in(loaded, replies, terminal, model=model)
     if as_json:
         console.as_json(report)
     for message in report.errored:
@@ -257,7 +257,7 @@ def _tell(report: Collected, *, as_json: bool) -> None:
         ("may or may not be with the vendor", report.unclear),
         ("are in batches the vendor does not give", report.stuck),
         ("were refused with their batch and can be submitted again", report.failed),
-        ("got no usable answer; `situate run` asks them live", report.ask_live),
+        ("chunks got no answer; `situate run` asks about them live", report.ask_live),
         ("came twice", len(report.doubled)),
         ("belong to no request", len(report.unknown)),
     ):

@@ -228,11 +228,13 @@ class Asker:
         """Say why a chunk is not asked about now; None when it is."""
         if self.held is None:
             return None
-        outlook = self.held.outlook(passage.chunk_key)
-        if outlook == "pending":
+        # An edit elsewhere changes the key of a chunk, but not that of its section.
+        keys = (passage.chunk_key, *passage.section_keys)
+        outlooks = set(map(self.held.outlook, keys))
+        if "pending" in outlooks:
             return "pending"
         # What a batch did not answer, or answered to no use, is asked live.
-        if outlook == "ask_live" or self.wire.knows(passage):
+        if "ask_live" in outlooks or self.wire.knows(passage):
             return None
         return self.held.otherwise
 

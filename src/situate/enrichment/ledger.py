@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from situate.enrichment.settings import View
     from situate.usage import Usage
 
-Source = Literal["wire", "cache", "replay"]
-"""`wire` was sent, `replay` came from a cassette, `cache` from an earlier or an
-equal request."""
+Source = Literal["wire", "batch", "cache", "replay"]
+"""`wire` was sent, `batch` came back in a vendor's batch, `replay` came from a
+cassette, `cache` from an earlier or an equal request."""
 
 SCHEMA = 2
 
@@ -49,7 +49,8 @@ class Entry:
     outcome: str
     """`answered`, `refusal`, `truncated`, `empty` or why there was no reply."""
     seconds: float | None
-    """Spent waiting for the provider, over all attempts; None for what was at hand."""
+    """Spent waiting for the provider, over all attempts; None for what was at hand,
+    and for what came back in a batch."""
     usage: Usage | None
     cost_usd: Decimal | None
     """None when the price is unknown; 0 for what was at hand."""

@@ -8,41 +8,65 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from situate.enrichment.asking import Held
-from situate.enrichment.batch import unusable
 from situate.enrichment.batches import (
+    Allowance,
+    AskedRequest,
     Chooser,
     Office,
     Pending,
     Splitter,
     Tickets,
+    file_reply,
+    outstanding,
     pauses,
     tickets_folder,
 )
+from situate.enrichment.budget import NOTHING, Committed
 from situate.enrichment.cache import Cache
-from situate.enrichment.estimate import Tally, bounds
+from situate.enrichment.estimate import Tally
+from situate.enrichment.exchange import fault
 from situate.enrichment.providers.batching import open_batches
 from situate.enrichment.throttle import Timing
 from situate.errors import (
+    AuthenticationFailed,
     BudgetExceeded,
     ConfigError,
+    ModelUnknown,
     ProviderError,
+    ProviderUnusable,
+    QuotaExhausted,
+    RecordError,
+    SituateError,
     TransientError,
 )
 from situate.pipeline.jobs import ready
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterator, Sequence
+    from collections.abc import Callable, Collection, Coroutine, Iterator, Sequence
     from decimal import Decimal
 
     from situate.config import Config
-    from situate.enrichment.batches import Collected, Ticket
+    from situate.enrichment.batches import Collected, Outlook, Ticket, Wanted
+    from situate.enrichment.exchange import Provider
     from situate.enrichment.plan import DocumentPlan
     from situate.enrichment.providers.batching import BatchState
-    from situate.enrichment.reasons import SkipReason, StopReason
+    from situate.enrichment.reasons import StopReason
     from situate.pipeline.jobs import Asking, Job
     from situate.pipeline.watching import Watcher
 
 _Result = TypeVar("_Result")
+
+_REASONS: tuple[tuple[type[SituateError], StopReason], ...] = (
+    (BudgetExceeded, "budget"),
+    (QuotaExhausted, "quota"),
+    (AuthenticationFailed, "authentication"),
+    (ModelUnknown, "model_unknown"),
+    (ProviderUnusable, "unusable"),
+    (ProviderError, "outage"),
+    # Tickets lie in the cache's directory.
+    (SituateError, "cache"),
+)
+"""Why nothing is handed in any more, by what was raised."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +81,11 @@ class Offer:
     usd_high: Decimal | None
     """More is not spent, whatever comes back."""
     pending: int
-    """Requests that are on their way already."""
+    """Chunks that an open batch asks about already."""
     ask_live: int
-    """Requests that a batch brought no answer to; `run` asks them."""
+    """Chunks that a batch brought no answer to; `run` asks about them."""
+    postponed: int
+    """Requests that the limits on spending leave to the next time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,11 +95,24 @@ class Submission:
     offer: Offer
     tickets: tuple[Ticket, ...]
     too_long: tuple[str, ...]
-    """Chunks whose request fits no batch."""
+    """Chunks whose request fits no batch; `run` asks about them."""
     stopped: str | None
     """Why not everything was handed in."""
+    reason: StopReason | None
+    """The word for it."""
+    left: frozenset[str]
+    """Chunks, by their keys, that no batch will answer."""
     messages: tuple[str, ...]
     """About batches of before that are not clear."""
+
+    @property
+    def committed(self) -> Committed:
+        """What is handed in may cost at most, and what may be handed in."""
+        running = [ticket for ticket in self.tickets if ticket.is_open]
+        return Committed(
+            usd=sum((each.most_usd or NOTHING.usd for each in running), NOTHING.usd),
+            tokens=sum(each.most_tokens for each in running),
+        )
 
     @property
     def is_certain(self) -> bool:
@@ -101,21 +140,27 @@ def submit(
 ) -> Submission:
     """Hand in what has no answer and is in no open batch; the price comes first.
 
+    In the order of the documents, as far as the limits on spending allow.
+
     Raises:
         ConfigError: something in the config cannot be used, or its provider has no
             batch system.
-        BudgetExceeded: it may cost more than the config allows; nothing is sent.
+        BudgetExceeded: not even the first request fits the limits.
         ProviderError: the vendor cannot be asked, or took nothing in.
         SituateError: a glob matches nothing, or something cannot be written.
     """
-    job, asking = _opened(config)
+    job, asking = opened(config)
     asking.check()
     with _office(job, asking, watcher, timing) as office, office.tickets.locked():
         messages = _run(office, office.recover())
+        allowance = _allowance(office)
+        chooser = _chooser(office)
         chosen: set[str] = set()
         plans = job.plans(job.sources(), watcher)
-        offer = _offer(office, plans, chosen)
-        _refuse_what_is_too_dear(asking, offer)
+        offer = _offer(office, plans, chooser, allowance, chosen)
+        if allowance.exceeded is not None and not chosen:
+            message = f"{allowance.exceeded}; nothing is sent"
+            raise BudgetExceeded(message)
         watcher.note(_in_words(job, offer))
         splitter = Splitter(provider=office.batches, facts=asking.facts)
         # What has changed since it was priced waits for the next time.
@@ -127,18 +172,21 @@ def submit(
             if each.key in chosen
         )
         known = {ticket.ticket for ticket in office.own()}
-        stopped = None
+        stopped = allowance.exceeded
+        reason: StopReason | None = None if stopped is None else "budget"
         try:
             _run(office, office.submit(splitter.drafts(wanted)))
-        except (ProviderError, BudgetExceeded) as error:
-            stopped = str(error)
+        except SituateError as error:
+            stopped, reason = str(error), _reason(error)
             if all(each.ticket in known or not each.is_open for each in office.own()):
                 raise
         return Submission(
             offer=offer,
             tickets=tuple(each for each in office.own() if each.ticket not in known),
-            too_long=tuple(splitter.too_long),
+            too_long=tuple(each.chunk_id for each in splitter.too_long),
             stopped=stopped,
+            reason=reason,
+            left=frozenset(chooser.left | {e.chunk_key for e in splitter.too_long}),
             messages=tuple(messages),
         )
 
@@ -146,30 +194,40 @@ def submit(
 def hand_over(config: Config, watcher: Watcher) -> Held:
     """Collect what is over, hand in what is left, and say what waits for an answer.
 
-    Where nothing can be handed in now, what is left is not asked live either: it
-    would cost twice as much.
+    Where something cannot be handed in now it is not asked live either: that would
+    cost twice as much. No trouble with batches keeps a run from publishing.
 
     Raises:
-        ConfigError: something in the config cannot be used, or its provider has no
-            batch system.
-        ProviderUnusable: the key or the model is wrong.
-        SituateError: a ticket or the cache cannot be written.
+        AuthenticationFailed: the key is wrong.
+        ModelUnknown: the vendor does not serve the model.
     """
-    reason: StopReason | SkipReason = "pending"
+    reason: StopReason | None = None
+    left: frozenset[str] = frozenset()
+    committed = NOTHING
     try:
         for message in collect(config, watcher).messages:
             watcher.note(message)
         submission = submit(config, watcher)
         for message in filter(None, (*submission.messages, submission.stopped)):
             watcher.note(message)
-    except BudgetExceeded as error:
+        reason, left = submission.reason, submission.left
+        committed = submission.committed
+    except (AuthenticationFailed, ModelUnknown):
+        raise
+    except SituateError as error:
         watcher.note(str(error))
-        reason = "budget"
-    except TransientError as error:
+        reason = _reason(error)
+    try:
+        of_tickets = outstanding(config.cache.directory)
+    except RecordError as error:
         watcher.note(str(error))
-        reason = "outage"
-    outlook = Pending.of(tickets_folder(config.cache.directory)).state
-    return Held(ask_live=lambda key: outlook(key) == "ask_live", reason=reason)
+        return Held(outlook=_nothing, otherwise="cache", committed=committed)
+
+    def outlook(key: str) -> Outlook:
+        found = of_tickets(key)
+        return "ask_live" if found == "none" and key in left else found
+
+    return Held(outlook=outlook, otherwise=reason, committed=committed)
 
 
 def status(config: Config, watcher: Watcher) -> tuple[Standing, ...]:
@@ -180,7 +238,7 @@ def status(config: Config, watcher: Watcher) -> tuple[Standing, ...]:
             batch system.
         SituateError: a ticket cannot be read.
     """
-    job, asking = _opened(config)
+    job, asking = opened(config)
     with _office(job, asking, watcher) as office:
 
         async def standing(ticket: Ticket) -> Standing:
@@ -214,7 +272,7 @@ def collect(
             batch system.
         SituateError: a ticket or the cache cannot be written, or the key is wrong.
     """
-    job, asking = _opened(config)
+    job, asking = opened(config)
     timing = timing or Timing()
     with _office(job, asking, watcher, timing) as office:
 
@@ -242,7 +300,7 @@ def cancel(config: Config, watcher: Watcher, *, names: Sequence[str]) -> Collect
             batch system, or no ticket has such a name.
         SituateError: a ticket or the cache cannot be written, or the key is wrong.
     """
-    job, asking = _opened(config)
+    job, asking = opened(config)
     with _office(job, asking, watcher) as office, office.tickets.locked():
         for name in names:
             _ticket(office, name)
@@ -266,7 +324,7 @@ def resolve(
             batch system, or no open ticket has this name.
         SituateError: a ticket cannot be written.
     """
-    job, asking = _opened(config)
+    job, asking = opened(config)
     with _office(job, asking, watcher) as office, office.tickets.locked():
         ticket = _ticket(office, name)
         if not ticket.is_open:
@@ -275,7 +333,12 @@ def resolve(
         return office.resolve(ticket, batch_id)
 
 
-def _opened(config: Config) -> tuple[Job, Asking]:
+def opened(config: Config) -> tuple[Job, Asking]:
+    """Make the job of a corpus that is asked about.
+
+    Raises:
+        ConfigError: enrichment is off, or something in the config cannot be used.
+    """
     (job,) = ready([config])
     if job.asking is None:
         message = f"{config.path}: enrichment.enabled is false; nothing is asked"
@@ -304,6 +367,7 @@ def _office(
             batches=batches,
             tickets=Tickets(tickets_folder(asking.cache_directory)),
             cache=cache,
+            ledger=job.config.output.beside("ledger.jsonl"),
             note=watcher.note,
             timing=timing or Timing(),
         )
@@ -326,70 +390,85 @@ async def _collected(office: Office) -> Collected:
         return await office.collect()
 
 
-def _chooser(office: Office) -> Chooser:
-    cache, live = office.cache, office.live
+def choosing(
+    cache: Cache, live: Provider, outlook: Callable[[str], Outlook]
+) -> Chooser:
+    """Give a chooser that looks into a cache."""
 
-    def stored(key: str) -> bool:
-        raw = cache.reply(key)
+    def stored(wanted: Wanted) -> Collection[str] | None:
+        raw = cache.reply(wanted.key)
         try:
-            return raw is not None and unusable(live.parse(raw)) is None
+            reply = None if raw is None else live.parse(raw)
         except TransientError:
-            return False
+            return None
+        if raw is None or reply is None or fault(reply) is not None:
+            return None
+        asked = AskedRequest.of(wanted.key, wanted.request)
+        return file_reply(cache, asked, raw, reply)
 
-    outlook = Pending.among(office.tickets.all()).state
     return Chooser(known=cache.knows, stored=stored, outlook=outlook)
 
 
-def _offer(office: Office, plans: Iterator[DocumentPlan], chosen: set[str]) -> Offer:
-    """Price what has to be asked, and note its keys in `chosen`."""
+def _chooser(office: Office) -> Chooser:
+    outlook = Pending.among(office.tickets.all()).state
+    return choosing(office.cache, office.live, outlook)
+
+
+def _allowance(office: Office) -> Allowance:
+    month_usd = NOTHING.usd
+    if office.settings.max_usd_month is not None:
+        month_usd = office.cache.months().current().usd
+    return Allowance(settings=office.settings, facts=office.facts, month_usd=month_usd)
+
+
+def _offer(
+    office: Office,
+    plans: Iterator[DocumentPlan],
+    chooser: Chooser,
+    allowance: Allowance,
+    chosen: set[str],
+) -> Offer:
+    """Price what is handed in now, and note its keys in `chosen`."""
     settings = replace(office.settings, mode="batch")
     tally = Tally(settings=settings, facts=office.facts)
-    chooser, most_tokens = _chooser(office), 0
+    postponed = 0
     for plan in plans:
         wanted = chooser.missing(plan)
-        chosen.update(each.key for each in wanted)
-        requests = tuple(each.request for each in wanted)
+        taken = [each for each in wanted if allowance.takes(each.request)]
+        postponed += len(wanted) - len(taken)
+        chosen.update(each.key for each in taken)
+        requests = tuple(each.request for each in taken)
         tally.add(replace(plan, requests=requests), lambda _: False)
-        most_tokens += sum(sum(bounds(each, facts=office.facts)) for each in requests)
     estimate = tally.estimate()
     return Offer(
         requests=len(chosen),
-        most_tokens=most_tokens,
+        most_tokens=allowance.used.tokens,
         usd_low=estimate.usd_low,
-        usd_high=estimate.usd_high,
+        usd_high=None if office.facts.prices is None else allowance.used.usd,
         pending=chooser.pending,
-        ask_live=chooser.ask_live,
+        ask_live=len(chooser.left),
+        postponed=postponed,
     )
 
 
-def _refuse_what_is_too_dear(asking: Asking, offer: Offer) -> None:
-    settings = asking.settings
-    if (
-        settings.max_usd is not None
-        and offer.usd_high is not None
-        and offer.usd_high > settings.max_usd
-    ):
-        message = (
-            f"{offer.requests:,} requests may cost ${offer.usd_high:.2f} in a batch, "
-            f"more than max_usd = {settings.max_usd}; nothing is sent"
-        )
-        raise BudgetExceeded(message)
-    most = settings.max_total_tokens
-    if most is not None and offer.most_tokens > most:
-        message = (
-            f"{offer.requests:,} requests may take {offer.most_tokens:,} tokens, more "
-            f"than max_total_tokens = {most}; nothing is sent"
-        )
-        raise BudgetExceeded(message)
+def _reason(error: SituateError) -> StopReason:
+    return next(word for kind, word in _REASONS if isinstance(error, kind))
+
+
+def _nothing(_: str) -> Outlook:
+    """Say what is known of a chunk where tickets cannot be read."""
+    return "none"
 
 
 def _in_words(job: Job, offer: Offer) -> str:
     price = f"at a price nobody knows, {offer.most_tokens:,} tokens at most"
     if offer.usd_low is not None and offer.usd_high is not None:
         price = f"${offer.usd_low:.4f} to ${offer.usd_high:.4f} at the batch price"
+    later = f", {offer.postponed:,} for the next time" if offer.postponed else ""
     return (
-        f"{job.config.corpus.name}: {offer.requests:,} requests for a batch, {price}; "
-        f"{offer.pending:,} on their way already, {offer.ask_live:,} left to a live run"
+        f"{job.config.corpus.name}: {offer.requests:,} requests for a batch, {price}"
+        f"{later}; {offer.pending:,} chunks are on their way already, "
+        f"{offer.ask_live:,} left to a live run"
     )
 
 

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from situate import corpus
+from situate.enrichment.batches import outstanding
 from situate.enrichment.budget import check_limits
 from situate.enrichment.cache import Cache, refuse_network
 from situate.enrichment.estimate import Tally, compared
 from situate.enrichment.plan import plan
 from situate.enrichment.providers import open_provider
 from situate.enrichment.settings import Settings
-from situate.errors import ConfigError
+from situate.errors import ConfigError, RecordError
 from situate.files import is_folder, opened, resolved
 from situate.pipeline.documents import Prepared, Preparer
 from situate.pipeline.watching import Forecast
@@ -23,7 +24,7 @@ from situate.pricing import load_models
 from situate.prompts import load_prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from situate.config import Config, EnrichmentConfig
@@ -238,7 +239,7 @@ class Job:
         *,
         compare: bool,
     ) -> tuple[Estimate, tuple[Option, ...]]:
-        known = _unknown if cache is None else cache.knows
+        known = _unknown if cache is None else _known(cache)
         stored = None if cache is None else cache.holds
         tally = Tally(settings=asking.settings, facts=asking.facts)
         others: dict[View, Tally] = {}
@@ -254,6 +255,21 @@ class Job:
                 other.add(asking.plan(document, self.preparer, view), _unknown)
         most = max(chosen, key=lambda view: chosen[view], default=None)
         return tally.estimate(), compared(others, most)
+
+
+def _known(cache: Cache) -> Callable[[Passage], bool]:
+    """Say of which chunks an answer is here, or on its way in a batch."""
+    try:
+        outlook = outstanding(cache.directory)
+    except RecordError:
+        # The run that follows says it; a plan counts what may be under way.
+        return cache.knows
+
+    def known(passage: Passage) -> bool:
+        keys = (passage.chunk_key, *passage.section_keys)
+        return cache.knows(passage) or "pending" in map(outlook, keys)
+
+    return known
 
 
 def _unknown(_: Passage) -> bool:

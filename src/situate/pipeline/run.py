@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from situate.enrichment.asking import Held
+from situate.enrichment.batches import outstanding
 from situate.enrichment.cache import Cache
 from situate.enrichment.ledger import Ledger
 from situate.enrichment.live import Session, skipped
 from situate.enrichment.reasons import REASONS
-from situate.errors import ConfigError, Locked, SituateError
+from situate.errors import ConfigError, Locked, RecordError, SituateError
 from situate.manifest import NOTHING_SPENT, Manifest, Sizes, Spent, to_json
 from situate.output import Output, writing
 from situate.pipeline import batches
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
 
     from situate.config import Config
     from situate.corpus import Source
-    from situate.enrichment.asking import Held
     from situate.manifest import Counts
     from situate.model import Chunk
     from situate.pipeline.jobs import Asking, Job
@@ -160,14 +161,30 @@ class _Run:
             opened = Cache(asking.cache_directory)
         except ConfigError as error:
             return self._skipped(sources, asking, str(error))
-        held = None
-        if asking.settings.mode == "batch":
-            held = batches.hand_over(self._config, self._watcher)
-        with opened as cache, Ledger(ledger_path) as ledger:
+        with opened as cache:
             try:
-                return asyncio.run(self._asked(sources, asking, cache, ledger, held))
-            except BaseExceptionGroup as group:
-                raise _first(group) from group
+                held = self._held(asking)
+            except RecordError as error:
+                return self._skipped(sources, asking, str(error))
+            with Ledger(ledger_path) as ledger:
+                work = self._asked(sources, asking, cache, ledger, held)
+                try:
+                    return asyncio.run(work)
+                except BaseExceptionGroup as group:
+                    raise _first(group) from group
+
+    def _held(self, asking: Asking) -> Held | None:
+        """Say what waits for a batch, and hand over what is to go into one.
+
+        Raises:
+            RecordError: a ticket cannot be read; a batch may be under way.
+            SituateError: nothing can be handed over as the config has it.
+        """
+        if asking.settings.replayed:
+            return None
+        if asking.settings.mode == "batch":
+            return batches.hand_over(self._config, self._watcher)
+        return Held(outlook=outstanding(asking.cache_directory))
 
     def _skipped(self, sources: Sequence[Source], asking: Asking, why: str) -> Spent:
         """Publish without statements: answers could not be kept (E10)."""

@@ -7,21 +7,25 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from situate import pricing
-from situate.enrichment.batch import unusable
+from situate.enrichment.batches.filing import file_reply
 from situate.enrichment.batches.tickets import closed
+from situate.enrichment.exchange import fault
+from situate.enrichment.ledger import Entry
+from situate.enrichment.wire import outcome_of
 from situate.errors import TransientError
+from situate.usage import Usage
 
 if TYPE_CHECKING:
+    from situate.enrichment.batches.filing import AskedRequest
     from situate.enrichment.batches.tickets import Ticket
     from situate.enrichment.cache import Cache
-    from situate.enrichment.exchange import Provider
+    from situate.enrichment.exchange import Provider, Reply
     from situate.enrichment.providers.batching import (
         BatchItem,
         BatchProvider,
         BatchState,
     )
     from situate.pricing import ModelFacts
-    from situate.usage import Usage
 
 _SHOWN = 5
 """Messages of a batch that are passed on; more say the same."""
@@ -34,7 +38,7 @@ class Collected:
     answered: int = 0
     """Their reply is in the cache."""
     ask_live: int = 0
-    """They got no usable reply, and are left to a live run."""
+    """Chunks that got no usable answer, and are left to a live run."""
     pending: int = 0
     """Their batch is still worked on, or the vendor did not say."""
     unclear: int = 0
@@ -78,13 +82,13 @@ class Intake:
     """Reads the replies."""
     cache: Cache
     facts: ModelFacts
-    cost_usd: Decimal | None = Decimal(0)
-    """None once a reply does not say what it used, or no price is known."""
-    answered: set[str] = field(default_factory=set)
-    without: dict[str, BatchItem] = field(default_factory=dict)
-    """What came in place of a usable reply."""
     doubled: list[str] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
+    _answered: dict[str, frozenset[str]] = field(default_factory=dict)
+    """The chunks each usable reply answers, by their keys."""
+    _without: dict[str, BatchItem] = field(default_factory=dict)
+    """What came in place of a usable reply."""
+    _entries: dict[str, Entry] = field(default_factory=dict)
 
     async def read(self, batches: BatchProvider) -> None:
         """Put every usable reply into the cache as it comes.
@@ -93,39 +97,51 @@ class Intake:
             ProviderError: the vendor did not say, or not all of it.
             CacheBroken: the cache cannot be written.
         """
-        wanted = set(self.ticket.custom_ids)
-        seen: set[str] = set()
+        wanted = {each.custom_id: each for each in self.ticket.asked}
         async for item in batches.results(self.ticket.batch_id or ""):
             name = item.custom_id
-            if name not in wanted:
+            asked = wanted.get(name)
+            if asked is None:
                 self.unknown.append(name)
                 continue
-            if name in seen:
+            if name in self._entries:
                 self.doubled.append(name)
-            seen.add(name)
-            if name in self.answered:
-                continue
-            if item.raw is not None and self._keep(name, item.raw):
-                self.answered.add(name)
-                self.without.pop(name, None)
-            else:
-                self.without.setdefault(name, item)
+            if name not in self._answered:
+                self._take(asked, item)
+
+    @property
+    def entries(self) -> list[Entry]:
+        """What the ledger is told: a line for every request that came back."""
+        return list(self._entries.values())
+
+    @property
+    def cost_usd(self) -> Decimal | None:
+        """None where a reply does not say what it used, or no price is known."""
+        costs = [entry.cost_usd for entry in self.entries]
+        known = [cost for cost in costs if cost is not None]
+        return sum(known, Decimal(0)) if len(known) == len(costs) else None
 
     def closed(self, state: BatchState) -> Ticket:
         """Give the ticket that is over, with what is left to a live run."""
         is_cancelled = (
             state.status == "cancelled" or self.ticket.cancel_asked is not None
         )
+        left: dict[str, None] = {}
+        for asked in self.ticket.asked:
+            item = self._without.get(asked.custom_id)
+            answered = self._answered.get(asked.custom_id)
+            if answered is None and _was_cancelled(item, missing=is_cancelled):
+                continue
+            left.update(
+                (each.chunk_key, None)
+                for each in asked.passages
+                if each.chunk_key not in (answered or ())
+            )
         return closed(
             self.ticket,
             "cancelled" if is_cancelled else "collected",
-            answered=len(self.answered),
-            ask_live=tuple(
-                key
-                for key in self.ticket.custom_ids
-                if key not in self.answered
-                and not _was_cancelled(self.without.get(key), missing=is_cancelled)
-            ),
+            answered=len(self._answered),
+            ask_live=tuple(left),
             cost_usd=self.cost_usd,
         )
 
@@ -135,29 +151,59 @@ class Intake:
         report.ask_live += len(done.ask_live)
         report.doubled += self.doubled
         report.unknown += self.unknown
-        told = [(k, item) for k, item in self.without.items() if item.message]
+        told = [(k, item) for k, item in self._without.items() if item.message]
         report.messages += [
             f"request {key} {item.error}: {item.message}" for key, item in told[:_SHOWN]
         ]
 
-    def _keep(self, key: str, raw: str) -> bool:
+    def _take(self, asked: AskedRequest, item: BatchItem) -> None:
         """Store a reply if a live run would; what it cost counts in any case."""
-        try:
-            reply = self.live.parse(raw)
-        except TransientError:
-            return False
-        self._count(reply.usage)
-        if unusable(reply) is not None:
-            return False
-        self.cache.store_reply(key, raw)
-        return True
-
-    def _count(self, usage: Usage | None) -> None:
-        prices = self.facts.prices
-        if prices is None or usage is None or self.cost_usd is None:
-            self.cost_usd = None
+        name, reply, usage = asked.custom_id, None, None
+        if item.raw is None:
+            outcome, usage = str(item.error), Usage()
         else:
-            self.cost_usd += pricing.cost(usage, prices) * prices.batch_factor
+            try:
+                reply = self.live.parse(item.raw)
+            except TransientError:
+                outcome = "unavailable"
+            else:
+                outcome, usage = outcome_of(reply), reply.usage
+        self._entries[name] = self._entry(asked, reply, outcome, usage)
+        if item.raw is not None and reply is not None and fault(reply) is None:
+            self._answered[name] = file_reply(self.cache, asked, item.raw, reply)
+            self._without.pop(name, None)
+        else:
+            self._without.setdefault(name, item)
+
+    def _cost(self, usage: Usage | None) -> Decimal | None:
+        """Say what a request cost; None where the price or the usage is unknown."""
+        prices = self.facts.prices
+        if prices is None or usage is None:
+            return None
+        return pricing.cost(usage, prices) * prices.batch_factor
+
+    def _entry(
+        self,
+        asked: AskedRequest,
+        reply: Reply | None,
+        outcome: str,
+        usage: Usage | None,
+    ) -> Entry:
+        return Entry(
+            request=asked.custom_id,
+            chunk_ids=asked.chunk_ids,
+            view=asked.view,
+            provider=self.ticket.provider,
+            endpoint=self.ticket.endpoint,
+            model_asked=self.ticket.model,
+            model_answered=None if reply is None else reply.model,
+            attempts=1,
+            outcome=outcome,
+            seconds=None,
+            usage=usage,
+            cost_usd=self._cost(usage),
+            source="batch",
+        )
 
 
 def _was_cancelled(item: BatchItem | None, *, missing: bool) -> bool:

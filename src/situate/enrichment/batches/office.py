@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from situate.enrichment.batches.collecting import Collected, Intake
 from situate.enrichment.batches.finding import Sighting, look_for
 from situate.enrichment.batches.tickets import closed, prepared
+from situate.enrichment.ledger import Ledger
 from situate.enrichment.throttle import Timing
 from situate.errors import (
     AuthenticationFailed,
@@ -23,12 +24,21 @@ from situate.errors import (
     ProviderError,
     QuotaExhausted,
     RateLimited,
+    SituateError,
     TransientError,
     Unanswered,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
+    from collections.abc import (
+        Awaitable,
+        Callable,
+        Collection,
+        Iterable,
+        Iterator,
+        Sequence,
+    )
+    from pathlib import Path
 
     from tenacity import RetryCallState
 
@@ -36,7 +46,12 @@ if TYPE_CHECKING:
     from situate.enrichment.batches.tickets import Ticket, Tickets
     from situate.enrichment.cache import Cache
     from situate.enrichment.exchange import Provider
-    from situate.enrichment.providers.batching import BatchProvider, BatchState
+    from situate.enrichment.ledger import Entry
+    from situate.enrichment.providers.batching import (
+        BatchProvider,
+        BatchState,
+        Parcel,
+    )
     from situate.enrichment.settings import Settings
     from situate.pricing import ModelFacts
 
@@ -75,6 +90,8 @@ class Office:
     batches: BatchProvider
     tickets: Tickets
     cache: Cache
+    ledger: Path
+    """Where requests are noted once their batch is over."""
     note: Callable[[str], None]
     """Hears what a person should know while it goes on."""
     timing: Timing = field(default_factory=Timing)
@@ -102,25 +119,28 @@ class Office:
         Raises:
             BudgetExceeded: the next one may cross the limit of the month.
             ProviderError: a batch was not taken in; those before it were.
-            SituateError: a ticket cannot be written.
+            SituateError: a batch's file or a ticket cannot be written.
         """
         done: list[Ticket] = []
         for draft in drafts:
+            # A file that cannot be written needs no ticket.
+            parcel = draft.parcel()
             newest = await self._asked(self.batches.newest)
-            month = self._set_aside(draft.most_usd)
+            month = self._set_aside(draft.most.usd)
             ticket = prepared(
                 corpus=self.corpus,
                 provider=self.batches.name,
                 endpoint=self.batches.endpoint,
                 model=self.settings.model,
                 created=self._time(),
-                custom_ids=tuple(draft.custom_ids),
+                asked=tuple(draft.asked),
                 after=newest,
-                most_usd=None if month is None else draft.most_usd,
+                most_tokens=draft.most.tokens,
+                most_usd=None if month is None else draft.most.usd,
                 month=month,
             )
             self.tickets.write(ticket)
-            done.append(await self._handed_in(ticket, draft))
+            done.append(await self._handed_in(ticket, parcel))
             if done[-1].state == "prepared":
                 break
         return done
@@ -154,6 +174,7 @@ class Office:
         Raises:
             AuthenticationFailed: the key is wrong.
             CacheBroken: the cache cannot be written.
+            SituateError: a ticket or the ledger cannot be written.
         """
         report = Collected(messages=await self.recover())
         for ticket in self.own():
@@ -217,9 +238,8 @@ class Office:
         self.tickets.write(found)
         return found
 
-    async def _handed_in(self, ticket: Ticket, draft: Draft) -> Ticket:
+    async def _handed_in(self, ticket: Ticket, parcel: Parcel) -> Ticket:
         """Hand a batch in, and again only where the vendor does not have it."""
-        parcel = draft.parcel()
         for _ in range(self.settings.max_attempts):
             try:
                 batch_id = await self._asked(
@@ -309,6 +329,8 @@ class Office:
 
         intake = await self._asked(take_in)
         done = intake.closed(state)
+        # Before the ticket is over: a kill in between tells too much, not too little.
+        self._note_down(intake.entries)
         self.tickets.write(done)
         self._settle(done)
         intake.report(done, report)
@@ -319,6 +341,16 @@ class Office:
         self.tickets.write(done)
         self._settle(done)
         return done
+
+    def _note_down(self, entries: Sequence[Entry]) -> None:
+        """Write to the ledger what became of the requests of a batch."""
+        try:
+            with Ledger(self.ledger) as ledger:
+                for entry in entries:
+                    ledger.write(entry)
+        except OSError as error:
+            message = f"ledger {str(self.ledger)!r} cannot be written: {error}"
+            raise SituateError(message) from error
 
     def _set_aside(self, usd: Decimal) -> str | None:
         """Set the price of a batch aside and name the month; None without a price."""

@@ -12,20 +12,24 @@ import json
 import os
 import sys
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+from situate.enrichment.batches.filing import AskedPassage, AskedRequest
 from situate.enrichment.cache.store import TICKETS
 from situate.enrichment.keys import canonical
+from situate.enrichment.settings import View
 from situate.errors import Locked, RecordError, SituateError
 from situate.model import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-SCHEMA = 1
+    from situate.model import JsonValue
+
+SCHEMA = 2
 
 TicketState: TypeAlias = Literal[
     "prepared", "submitted", "collected", "cancelled", "failed"
@@ -35,11 +39,13 @@ it and gave its id. The others are over: `collected` and `cancelled` with their
 answers in the cache, `failed` without any."""
 
 Outlook: TypeAlias = Literal["none", "pending", "ask_live"]
-"""What tickets say of a request: nothing, that an answer may come, or that a batch
+"""What tickets say of a chunk: nothing, that an answer may come, or that a batch
 brought none and a live run should ask."""
 
 _LOCK = ".lock"
 _ID_DIGITS = 12
+
+_AMOUNTS = ("most_usd", "cost_usd")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +62,8 @@ class Ticket:
     """ISO time with its zone, as are the other times."""
     state: TicketState = "prepared"
     requests: int
-    custom_ids: tuple[str, ...]
-    """The keys its replies will be stored under; dropped when it is over."""
+    asked: tuple[AskedRequest, ...]
+    """Its requests, and whose answers they bring; dropped when it is over."""
     after: str | None = None
     """The batch the vendor had taken in last before this one was handed in."""
     batch_id: str | None = None
@@ -68,7 +74,9 @@ class Ticket:
     answered: int = 0
     """Replies in the cache."""
     ask_live: tuple[str, ...] = ()
-    """Requests that got no usable reply."""
+    """Keys of chunks that got no usable answer."""
+    most_tokens: int = 0
+    """What it may take at most, input and output together."""
     most_usd: Decimal | None = None
     """What it may cost at most; None where no price is known."""
     month: str | None = None
@@ -83,17 +91,23 @@ class Ticket:
         """Whether answers may still come."""
         return self.state in {"prepared", "submitted"}
 
+    @property
+    def custom_ids(self) -> tuple[str, ...]:
+        """The keys its replies will be stored under; none when it is over."""
+        return tuple(each.custom_id for each in self.asked)
+
 
 def prepared(**about: Any) -> Ticket:
     """Make a ticket with an id that names what is asked, and when."""
-    ids = about["custom_ids"]
-    name = digest(canonical([list(ids), about["created"]]))[:_ID_DIGITS]
+    asked: tuple[AskedRequest, ...] = about["asked"]
+    ids: list[JsonValue] = [each.custom_id for each in asked]
+    name = digest(canonical([ids, about["created"]]))[:_ID_DIGITS]
     return Ticket(ticket=name, requests=len(ids), **about)
 
 
 def closed(ticket: Ticket, state: TicketState, **changes: Any) -> Ticket:
     """Give a ticket that is over; what it asked for is not needed any more."""
-    return replace(ticket, state=state, custom_ids=(), **changes)
+    return replace(ticket, state=state, asked=(), **changes)
 
 
 def tickets_folder(cache_directory: Path) -> Path:
@@ -129,12 +143,12 @@ class Tickets:
         """
         path = self.folder / f"{ticket.ticket}.json"
         part = path.with_name(f"{path.name}.part")
-        record = {"schema": SCHEMA, **asdict(ticket)}
+        record = json.dumps(_written(ticket))
         try:
             # For its owner alone: keys tell who asked the same.
             descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                json.dump(record, file, indent=1, default=_plain)
+                file.write(record)
                 file.flush()
                 os.fsync(file.fileno())
             part.replace(path)
@@ -171,10 +185,12 @@ class Tickets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pending:
-    """What the tickets of a cache say of requests, as they stood once."""
+    """What the tickets of a cache say of chunks, as they stood once."""
 
     pending: frozenset[str]
+    """Keys of chunks, and of their sections."""
     ask_live: frozenset[str]
+    """Keys of chunks alone."""
 
     @classmethod
     def of(cls, folder: Path) -> Pending:
@@ -190,29 +206,67 @@ class Pending:
         """Sum tickets up."""
         return cls(
             pending=frozenset(
-                key for each in tickets if each.is_open for key in each.custom_ids
+                key
+                for each in tickets
+                if each.is_open
+                for request in each.asked
+                for passage in request.passages
+                for key in passage.keys
             ),
             ask_live=frozenset(key for each in tickets for key in each.ask_live),
         )
 
-    def state(self, reply_key: str) -> Outlook:
-        """Say what is known of a request; an open ticket counts more than an old one.
+    def state(self, key: str) -> Outlook:
+        """Say what is known of a chunk, or of its section, by its key.
 
-        Whoever finds the reply in the cache need not ask here.
+        An open ticket counts more than an old one. Whoever finds an answer in the
+        cache need not ask here.
         """
-        if reply_key in self.pending:
+        if key in self.pending:
             return "pending"
-        return "ask_live" if reply_key in self.ask_live else "none"
+        return "ask_live" if key in self.ask_live else "none"
+
+
+def outstanding(cache_directory: Path) -> Callable[[str], Outlook]:
+    """Give what the tickets of a cache say of a chunk or its section, by its key.
+
+    Raises:
+        RecordError: a ticket cannot be read.
+    """
+    return Pending.of(tickets_folder(cache_directory)).state
+
+
+def _written(ticket: Ticket) -> dict[str, JsonValue]:
+    """Give a ticket as it stands in its file."""
+    record: dict[str, Any] = {
+        each.name: getattr(ticket, each.name) for each in fields(Ticket)
+    }
+    for name in _AMOUNTS:
+        amount = record[name]
+        record[name] = None if amount is None else f"{amount:f}"
+    record["asked"] = [
+        {
+            "custom_id": request.custom_id,
+            "view": request.view,
+            "begin": request.begin,
+            "passages": [
+                [each.number, each.chunk_key, each.section_key, each.chunk_id]
+                for each in request.passages
+            ],
+        }
+        for request in ticket.asked
+    ]
+    return {"schema": SCHEMA, **record}
 
 
 def _read(path: Path) -> Ticket:
     try:
         record = json.loads(path.read_bytes())
         schema = record.pop("schema")
-        for name in ("most_usd", "cost_usd"):
+        for name in _AMOUNTS:
             record[name] = None if record[name] is None else Decimal(record[name])
-        for name in ("custom_ids", "ask_live"):
-            record[name] = tuple(record[name])
+        record["ask_live"] = tuple(record["ask_live"])
+        record["asked"] = tuple(map(_asked, record["asked"]))
         ticket = Ticket(**record)
         _check(ticket, schema, path)
     except (ValueError, TypeError, KeyError, AttributeError, InvalidOperation) as error:
@@ -239,19 +293,44 @@ def _check(ticket: Ticket, schema: object, path: Path) -> None:
         or ticket.ticket != path.stem
         or any(not isinstance(values[name], str) for name in required)
         or any(not isinstance(v, str | None) for v in values.values())
-        or any(not isinstance(key, str) for key in ticket.custom_ids + ticket.ask_live)
+        or any(not isinstance(key, str) for key in ticket.ask_live)
+        or not isinstance(ticket.most_tokens, int)
         or (ticket.state == "submitted" and ticket.batch_id is None)
-        or (ticket.is_open and len(ticket.custom_ids) != ticket.requests)
+        or (ticket.is_open and len(ticket.asked) != ticket.requests)
     ):
         message = "it is not as this version writes tickets"
         raise ValueError(message)
 
 
-def _plain(value: object) -> str:
-    if isinstance(value, Decimal):
-        return f"{value:f}"
-    message = f"{value!r} has no place in a ticket"
-    raise TypeError(message)
+def _asked(record: Any) -> AskedRequest:
+    """Read what a request asks about.
+
+    Raises:
+        ValueError: it is not as this version writes it.
+    """
+    passages = tuple(
+        AskedPassage(
+            number=number,
+            chunk_key=chunk_key,
+            section_key=section_key,
+            chunk_id=chunk_id,
+        )
+        for number, chunk_key, section_key, chunk_id in record["passages"]
+    )
+    request = AskedRequest(**{**record, "passages": passages})
+    texts = [request.custom_id, *(each.chunk_id for each in passages)]
+    texts += [each.chunk_key for each in passages]
+    perhaps = [request.begin, *(each.section_key for each in passages)]
+    if (
+        not passages
+        or request.view not in get_args(View)
+        or not all(isinstance(text, str) for text in texts)
+        or not all(isinstance(text, str | None) for text in perhaps)
+        or not all(isinstance(each.number, int | None) for each in passages)
+    ):
+        message = "it does not say what was asked about"
+        raise ValueError(message)
+    return request
 
 
 if sys.platform == "win32":

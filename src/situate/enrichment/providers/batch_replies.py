@@ -140,7 +140,7 @@ async def lines_of(
                 for line in lines:
                     yield line
             yield rest
-    except httpx2.TransportError as error:
+    except httpx2.RequestError as error:
         late = isinstance(error, httpx2.TimeoutException)
         found: ProviderError = unreached(connection, error, late=late)
         raise found from error

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from situate.enrichment.batch import export_requests, import_replies, record_replies
+from situate.enrichment.by_file import (
+    export_requests,
+    import_replies,
+    record_replies,
+)
 from situate.enrichment.cache import Cache
 from situate.enrichment.ledger import Entry, Ledger
 from situate.enrichment.providers.replay import ReplayProvider
@@ -31,10 +35,6 @@ SOURCE = document(*texts(5))
 SENTENCES = [f"Renewed cover of grade {n} keeps its spending caps." for n in range(5)]
 
 
-def _never(_: object) -> bool:
-    return False
-
-
 def _scripted() -> tuple[DocumentPlan, list[dict[str, Any]]]:
     """Give a plan and a good line for each of its requests."""
     plan = planned(SOURCE)
@@ -44,7 +44,7 @@ def _scripted() -> tuple[DocumentPlan, list[dict[str, Any]]]:
             "reply": {"text": text, "stop": "end", "usage": {}, "model": "batch-model"},
         }
         for record, text in zip(
-            export_requests([plan], cached=_never), SENTENCES, strict=True
+            export_requests([plan.requests]), SENTENCES, strict=True
         )
     ]
     return plan, lines
@@ -58,7 +58,7 @@ def test_an_export_is_the_plan() -> None:
     """One record per request, with the body a live run would send."""
     plan = planned(SOURCE)
 
-    records = list(export_requests([plan], cached=_never))
+    records = list(export_requests([plan.requests]))
 
     assert [record["body"] for record in records] == [r.body for r in plan.requests]
     assert records[0]["chunk_ids"] == ["policy:part-0"]
@@ -67,18 +67,13 @@ def test_an_export_is_the_plan() -> None:
     assert json.loads(json.dumps(records)) == records
 
 
-def test_an_export_leaves_out_what_is_at_hand_and_what_is_equal() -> None:
+def test_an_export_leaves_out_what_is_equal() -> None:
     """Nothing is asked twice in a file either."""
     copy = planned(document(*texts(5), doc_id="copy"))
 
-    records = list(
-        export_requests(
-            [planned(SOURCE), copy],
-            cached=lambda request: request.chunk_ids[0].endswith("part-2"),
-        )
-    )
+    records = list(export_requests([planned(SOURCE).requests, copy.requests]))
 
-    assert len(records) == 4
+    assert len(records) == 5
 
 
 def test_replies_are_matched_by_id_alone(tmp_path: Path) -> None:
@@ -89,7 +84,7 @@ def test_replies_are_matched_by_id_alone(tmp_path: Path) -> None:
 
     with Cache(tmp_path / "cache") as cache:
         report = import_replies(
-            [plan],
+            [plan.requests],
             [*_dumped(lines), "no json", ""],
             provider=ScriptedProvider([]),
             cache=cache,
@@ -112,7 +107,7 @@ def test_a_request_about_many_chunks_names_them_all() -> None:
     """One line asks for all of them, and its reply answers all."""
     plan = planned(SOURCE, view="marked")
 
-    (record,) = export_requests([plan], cached=_never)
+    (record,) = export_requests([plan.requests])
 
     assert record["chunk_ids"] == [f"policy:part-{number}" for number in range(5)]
 
@@ -145,7 +140,7 @@ def test_a_line_without_a_usable_reply_is_named(
 
     with Cache(tmp_path) as cache:
         report = import_replies(
-            [plan], _dumped([bad]), provider=ScriptedProvider([]), cache=cache
+            [plan.requests], _dumped([bad]), provider=ScriptedProvider([]), cache=cache
         )
 
     assert report.imported == 0
@@ -164,7 +159,7 @@ def test_what_a_line_says_is_named_without_secrets(
 
     with Cache(tmp_path) as cache:
         report = import_replies(
-            [plan], _dumped([bad]), provider=ScriptedProvider([]), cache=cache
+            [plan.requests], _dumped([bad]), provider=ScriptedProvider([]), cache=cache
         )
 
     assert "s3cr3t" not in report.errored[0]
@@ -191,7 +186,10 @@ def test_both_vendors_result_files_are_read_as_they_are(
 
     with Cache(tmp_path) as cache:
         report = import_replies(
-            [plan], _dumped(wrapped), provider=ScriptedProvider([]), cache=cache
+            [plan.requests],
+            _dumped(wrapped),
+            provider=ScriptedProvider([]),
+            cache=cache,
         )
 
     assert report.imported == 5
@@ -208,11 +206,11 @@ def _recorded(directory: Path, *, answers: list[str] | None = None) -> Path:
     lines = [
         {"custom_id": record["custom_id"], "text": text, "model": "writing-model"}
         for record, text in zip(
-            export_requests([plan], cached=_never), answers or SENTENCES, strict=False
+            export_requests([plan.requests]), answers or SENTENCES, strict=False
         )
     ]
     report = record_replies(
-        [plan], _dumped(lines), provider=provider, cassette=cassette
+        [plan.requests], _dumped(lines), provider=provider, cassette=cassette
     )
     assert report.imported == len(lines)
     return cassette

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from situate.enrichment.batch import (
+from situate.enrichment.batches import outstanding
+from situate.enrichment.by_file import (
     ImportReport,
     custom_id,
     export_requests,
@@ -18,7 +20,7 @@ from situate.enrichment.settings import REPLAY
 from situate.errors import ConfigError, RecordError
 from situate.files import is_regular
 from situate.output import Output, writing
-from situate.pipeline.jobs import ready
+from situate.pipeline.batches import choosing, opened
 from situate.records import from_line, read_lines, to_line
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from situate.config import Config
+    from situate.enrichment.batches import Chooser, Outlook
+    from situate.enrichment.plan import DocumentPlan
     from situate.enrichment.questions import PlannedRequest
     from situate.pipeline.jobs import Asking, Job
     from situate.pipeline.watching import Watcher
@@ -34,8 +38,8 @@ if TYPE_CHECKING:
 def export(config: Config, path: Path, watcher: Watcher) -> int:
     """Write what a run would have to ask, and give the number of requests.
 
-    Requests that have an answer already, in the cache or the cassette, are left
-    out. The file appears whole.
+    What has an answer already, in the cache or the cassette, is left out, and what
+    an open batch asks about. The file appears whole.
 
     Raises:
         ConfigError: enrichment is off, or something in the config cannot be used.
@@ -45,23 +49,13 @@ def export(config: Config, path: Path, watcher: Watcher) -> int:
     sources = job.sources()
     count = 0
     kept = (*job.kept(sources), *config.output.files)
-    with (
-        Output(path, kept=kept) as files,
-        writing(path),
-        Cache(asking.cache_directory) as cache,
-    ):
-        recorded = {} if cassette is None else read_cassette(cassette)
-
-        def answered(request: PlannedRequest) -> bool:
-            if cassette is not None:
-                return custom_id(request) in recorded
-            return all(map(cache.knows, request.passages)) or cache.holds(request)
-
+    with Output(path, kept=kept) as files, writing(path):
         draft = files.draft()
         plans = job.plans(sources, watcher)
-        for request in export_requests(plans, cached=answered):
-            draft.write(to_line(request))
-            count += 1
+        with _missing(plans, asking, cassette) as documents:
+            for request in export_requests(documents):
+                draft.write(to_line(request))
+                count += 1
         files.publish(draft)
     return count
 
@@ -86,10 +80,50 @@ def take_in(
     if cassette is not None:
         with writing(cassette):
             return record_replies(
-                plans, lines, provider=asking.provider, cassette=cassette
+                (plan.requests for plan in plans),
+                lines,
+                provider=asking.provider,
+                cassette=cassette,
             )
     with Cache(asking.cache_directory) as cache:
-        return import_replies(plans, lines, provider=asking.provider, cache=cache)
+        chooser = _chooser(asking, cache)
+        # Whole requests as well: somebody may have exported before a part of one
+        # was answered.
+        documents = (
+            [*plan.requests, *(each.request for each in chooser.missing(plan))]
+            for plan in plans
+        )
+        return import_replies(documents, lines, provider=asking.provider, cache=cache)
+
+
+@contextmanager
+def _missing(
+    plans: Iterator[DocumentPlan], asking: Asking, cassette: Path | None
+) -> Iterator[Iterator[list[PlannedRequest]]]:
+    """Give what has to be asked about each document.
+
+    A cassette answers requests as they are planned, whatever it holds already.
+    """
+    if cassette is not None:
+        recorded = read_cassette(cassette)
+        yield (
+            [each for each in plan.requests if custom_id(each) not in recorded]
+            for plan in plans
+        )
+        return
+    with Cache(asking.cache_directory) as cache:
+        chooser = _chooser(asking, cache)
+        yield ([each.request for each in chooser.missing(plan)] for plan in plans)
+
+
+def _chooser(asking: Asking, cache: Cache) -> Chooser:
+    """Choose as for a batch; what a batch did not answer, a file may."""
+    in_tickets = outstanding(asking.cache_directory)
+
+    def outlook(key: str) -> Outlook:
+        return "pending" if in_tickets(key) == "pending" else "none"
+
+    return choosing(cache, asking.provider, outlook)
 
 
 def _opened(config: Config) -> tuple[Job, Asking, Path | None]:
@@ -107,11 +141,7 @@ def _opened(config: Config) -> tuple[Job, Asking, Path | None]:
         with writing(cassette):
             cassette.parent.mkdir(parents=True, exist_ok=True)
             cassette.touch()
-    (job,) = ready([config])
-    if job.asking is None:
-        message = f"{config.path}: enrichment.enabled is false; nothing is asked"
-        raise ConfigError(message)
-    return job, job.asking, cassette
+    return *opened(config), cassette
 
 
 def _may_be_file(path: Path) -> bool:

@@ -9,28 +9,34 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from situate.enrichment.batches import AskedRequest, file_reply, is_answered
+from situate.enrichment.exchange import fault
 from situate.enrichment.keys import canonical
 from situate.enrichment.providers.connection import environment_secrets, masked
 from situate.enrichment.providers.replay import cassette_key, read_cassette
 from situate.enrichment.settings import REPLAY
-from situate.enrichment.statement import clean
 from situate.errors import TransientError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from situate.enrichment.cache import Cache
-    from situate.enrichment.exchange import Provider, Reply
-    from situate.enrichment.plan import DocumentPlan
+    from situate.enrichment.exchange import Provider
     from situate.enrichment.questions import PlannedRequest
     from situate.model import JsonValue
 
 
 _WORDS_SHOWN = 200
+
+_FAULTS = {
+    "truncated": "the reply was cut off at its output limit",
+    "empty": "the reply is empty",
+}
+"""Why a live run would not store a reply either."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +45,7 @@ class ImportReport:
 
     imported: int
     missing: tuple[str, ...]
-    """Chunks whose request has no usable reply, here or from before."""
+    """Chunks without a usable answer, here or from before."""
     doubled: tuple[str, ...]
     """Ids that came more than once; the first usable reply counts."""
     unknown: tuple[str, ...]
@@ -64,19 +70,17 @@ def custom_id(request: PlannedRequest) -> str:
 
 
 def export_requests(
-    plans: Iterable[DocumentPlan], *, cached: Callable[[PlannedRequest], bool]
+    documents: Iterable[Sequence[PlannedRequest]],
 ) -> Iterator[dict[str, JsonValue]]:
-    """Yield what has to be asked; what is `cached` is left out.
+    """Yield what has to be asked, document by document.
 
     Chunks of a document with an equal request share a record.
     """
     seen: set[str] = set()
-    for document in plans:
+    for document in documents:
         chunk_ids: dict[str, list[JsonValue]] = {}
         requests: dict[str, PlannedRequest] = {}
-        for request in document.requests:
-            if cached(request):
-                continue
+        for request in document:
             name = custom_id(request)
             requests.setdefault(name, request)
             chunk_ids.setdefault(name, []).extend(request.chunk_ids)
@@ -95,13 +99,13 @@ def export_requests(
 
 
 def import_replies(
-    plans: Iterable[DocumentPlan],
+    documents: Iterable[Sequence[PlannedRequest]],
     lines: Iterable[str],
     *,
     provider: Provider,
     cache: Cache,
 ) -> ImportReport:
-    """Put replies into the cache, where the next run finds them.
+    """Put replies into the cache, where the next run finds them by their chunks.
 
     A line is a JSON object with `custom_id` and the provider's own reply: under
     `reply`, or where OpenAI's and Anthropic's batch results carry it.
@@ -109,15 +113,21 @@ def import_replies(
     Raises:
         CacheBroken: the cache cannot be written.
     """
-    wanted = _wanted(plans)
+    wanted = _wanted(documents)
     result = _matched(lines, wanted, provider)
     for name, raw in result.imported.items():
-        cache.store_reply(name, raw)
-    return _report(result, wanted, lambda name: cache.reply(name) is not None)
+        file_reply(cache, wanted[name], raw, provider.parse(raw))
+    missing = (
+        passage.chunk_id
+        for asked in wanted.values()
+        for passage in asked.passages
+        if not any(is_answered(cache, key) for key in passage.keys)
+    )
+    return _report(result, missing)
 
 
 def record_replies(
-    plans: Iterable[DocumentPlan],
+    documents: Iterable[Sequence[PlannedRequest]],
     lines: Iterable[str],
     *,
     provider: Provider,
@@ -134,34 +144,46 @@ def record_replies(
         RecordError: it holds something else than recorded replies.
         OSError: it cannot be written.
     """
-    wanted = _wanted(plans)
+    wanted = _wanted(documents)
     result = _matched(lines, wanted, provider)
     records = read_cassette(cassette) if cassette.exists() else {}
     for name, raw in result.imported.items():
         reply = provider.parse(raw)
         records[name] = {
             "key": name,
-            "chunk_ids": list(wanted[name]),
+            "chunk_ids": list(wanted[name].chunk_ids),
             "model": reply.model,
             "text": reply.text,
             "stop": reply.stop,
             "usage": asdict(reply.usage) if reply.usage else None,
         }
     _write_whole(cassette, records)
-    return _report(result, wanted, records.__contains__)
+    missing = (
+        chunk_id
+        for name, asked in wanted.items()
+        if name not in records
+        for chunk_id in asked.chunk_ids
+    )
+    return _report(result, missing)
 
 
-def _wanted(plans: Iterable[DocumentPlan]) -> dict[str, tuple[str, ...]]:
-    """Give the chunks behind every planned request."""
-    wanted: dict[str, tuple[str, ...]] = {}
-    for request in (each for document in plans for each in document.requests):
+def _wanted(
+    documents: Iterable[Sequence[PlannedRequest]],
+) -> dict[str, AskedRequest]:
+    """Give the chunks behind every request; equal ones ask for all of theirs."""
+    wanted: dict[str, AskedRequest] = {}
+    for request in (each for document in documents for each in document):
         name = custom_id(request)
-        wanted[name] = (*wanted.get(name, ()), *request.chunk_ids)
+        asked = AskedRequest.of(name, request)
+        if name in wanted:
+            passages = dict.fromkeys((*wanted[name].passages, *asked.passages))
+            asked = replace(asked, passages=tuple(passages))
+        wanted[name] = asked
     return wanted
 
 
 def _matched(
-    lines: Iterable[str], wanted: Mapping[str, tuple[str, ...]], provider: Provider
+    lines: Iterable[str], wanted: Mapping[str, AskedRequest], provider: Provider
 ) -> _Import:
     result = _Import()
     secrets = environment_secrets()
@@ -185,12 +207,13 @@ def _matched(
             continue
         try:
             raw = canonical(_carried(record, provider))
-            fault = unusable(provider.parse(raw))
-            if fault is not None:
-                raise _NoReply(fault)  # noqa: TRY301 - one of three ways to be none
+            found = fault(provider.parse(raw))
+            if found is not None:
+                raise _NoReply(_FAULTS[found])  # noqa: TRY301 - one of three ways to be none
         except (_NoReply, TransientError) as error:
             what = masked(str(error), secrets)[:_WORDS_SHOWN]
-            result.errored.append(f"line {number} ({', '.join(wanted[name])}): {what}")
+            about = ", ".join(wanted[name].chunk_ids)
+            result.errored.append(f"line {number} ({about}): {what}")
         else:
             result.imported[name] = raw
     return result
@@ -229,28 +252,10 @@ def _carried(record: dict[str, Any], provider: Provider) -> JsonValue:
             raise _NoReply(message)
 
 
-def unusable(reply: Reply) -> str | None:
-    """Say why a live run would not store a reply either; None when it would."""
-    if reply.stop == "length":
-        return "the reply was cut off at its output limit"
-    if reply.stop == "end" and not clean(reply.text):
-        return "the reply is empty"
-    return None
-
-
-def _report(
-    result: _Import,
-    wanted: Mapping[str, tuple[str, ...]],
-    is_there: Callable[[str], bool],
-) -> ImportReport:
+def _report(result: _Import, missing: Iterable[str]) -> ImportReport:
     return ImportReport(
         imported=len(result.imported),
-        missing=tuple(
-            chunk_id
-            for name, chunk_ids in wanted.items()
-            if not is_there(name)
-            for chunk_id in chunk_ids
-        ),
+        missing=tuple(dict.fromkeys(missing)),
         doubled=tuple(dict.fromkeys(result.doubled)),
         unknown=tuple(dict.fromkeys(result.unknown)),
         errored=tuple(result.errored),
