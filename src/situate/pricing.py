@@ -97,7 +97,8 @@ class ModelFacts:
     """The key that takes a JSON schema for the answer."""
     cache: Literal["marked", "keyed", "none"]
     """How a request takes part in prompt caching: with a mark at the end of what
-    is stable, with a key that names it, or with nothing."""
+    is stable, where nothing is kept without one, with no more than a key that
+    names it, or with nothing."""
     cache_minimum_tokens: int
     """A shorter prefix is never cached."""
     context_window: int | None

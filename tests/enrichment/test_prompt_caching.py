@@ -36,27 +36,33 @@ if TYPE_CHECKING:
 
     from situate.enrichment.exchange import Body
     from situate.enrichment.live import Summary
+    from situate.enrichment.settings import View
     from situate.model import Chunk, Document
 
     Vendor = SimulatedClaude | SimulatedGPT
 
 CHUNKS = 10
-MODELS = {"anthropic": "claude-haiku-5-5", "openai": "gpt-5.4-mini"}
+MODELS = {
+    "claude-haiku-5-5": "anthropic",
+    "gpt-5.4-mini": "openai",
+    "gpt-6-luna": "openai",
+}
 
-TELLING = {"anthropic"}
-"""Who says what it has written; OpenAI bills nothing for it before GPT-5.6."""
+MARKED = ("claude-haiku-5-5", "gpt-6-luna")
+"""Those that keep what ends at a mark, and say and bill what they have written;
+OpenAI bills nothing for it before GPT-5.6."""
 
 REPORTED = Billing(settling_seconds=2.0)
 """What public reports saw at worst."""
 
-FACTS = load_models().facts("anthropic", MODELS["anthropic"])
+FACTS = load_models().facts("anthropic", "claude-haiku-5-5")
 
 NEVER = Billing(settling_seconds=math.inf)
 
 
-def _vendor(name: str, billing: Billing, **changes: Any) -> Vendor:
-    facts = load_models().facts(name, MODELS[name])
-    kind = SimulatedClaude if name == "anthropic" else SimulatedGPT
+def _vendor(model: str, billing: Billing, **changes: Any) -> Vendor:
+    facts = load_models().facts(MODELS[model], model)
+    kind = SimulatedClaude if MODELS[model] == "anthropic" else SimulatedGPT
     return kind(facts, billing, **changes)
 
 
@@ -82,15 +88,16 @@ def _play(
     vendor: Vendor,
     directory: Path,
     sources: Sequence[Document],
+    *,
+    view: View = "full",
     **changes: Any,
 ) -> Played:
     """Enrich all of them at once; changes are to the facts of the model."""
-    about = load_models().facts(vendor.name, MODELS[vendor.name])
     chosen = Settings(
         provider=vendor.name,
-        model=MODELS[vendor.name],
+        model=vendor.facts.model,
         prompt="situating-v1",
-        view="full",
+        view=view,
         max_usd=Decimal(100),
     )
 
@@ -102,7 +109,7 @@ def _play(
             cache=cache,
             ledger=None,
             counter=COUNTER,
-            facts=replace(about, **changes),
+            facts=replace(vendor.facts, **changes),
             timing=timing(),
         ) as open_session:
             enriched = await asyncio.gather(
@@ -116,15 +123,15 @@ def _play(
     return Played(seconds=seconds, summary=summary, chunks=chunks)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize(
     "billing", [Billing(), REPORTED], ids=["found at once", "found after two seconds"]
 )
 def test_a_document_is_written_to_the_cache_once(
-    tmp_path: Path, name: str, billing: Billing
+    tmp_path: Path, model: str, billing: Billing
 ) -> None:
     """One write for each document, and everything else reads it."""
-    vendor = _vendor(name, billing)
+    vendor = _vendor(model, billing)
     sources = [_document(number) for number in range(5)]
 
     played = _play(vendor, tmp_path, sources)
@@ -133,28 +140,31 @@ def test_a_document_is_written_to_the_cache_once(
     assert list(vendor.desk.reads.values()) == [CHUNKS - 1] * len(sources)
     summary = played.summary
     assert summary.statements == summary.requests == CHUNKS * len(sources)
-    assert summary.prefix_writes == (len(sources) if name in TELLING else 0)
+    assert summary.prefix_writes == (len(sources) if model in MARKED else 0)
     assert summary.prefix_reads == (CHUNKS - 1) * len(sources)
     assert summary.wasted_writes == 0
     assert summary.warnings == ()
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_nobody_else_asks_before_the_cache_was_read(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("model", MODELS)
+def test_nobody_else_asks_before_the_cache_was_read(tmp_path: Path, model: str) -> None:
     """A first reread that misses whatever the time wastes one write, not many."""
-    vendor = _vendor(name, Billing(first_reread_misses=True))
+    vendor = _vendor(model, Billing(first_reread_misses=True))
 
     played = _play(vendor, tmp_path, [_document(0)])
 
     assert list(vendor.desk.writes.values()) == [2]
     assert list(vendor.desk.reads.values()) == [CHUNKS - 2]
-    assert played.summary.wasted_writes == (1 if name in TELLING else 0)
+    assert played.summary.wasted_writes == (1 if model in MARKED else 0)
     assert played.summary.warnings == ()
 
 
-def test_a_cache_that_is_never_read_is_not_paid_for_on_and_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("model", MARKED)
+def test_a_cache_that_is_never_read_is_not_paid_for_on_and_on(
+    tmp_path: Path, model: str
+) -> None:
     """After three writes nothing is marked any more, and a warning says why."""
-    vendor = _vendor("anthropic", NEVER)
+    vendor = _vendor(model, NEVER)
 
     played = _play(vendor, tmp_path, [_document(0), _document(1)])
 
@@ -167,17 +177,17 @@ def test_a_cache_that_is_never_read_is_not_paid_for_on_and_on(tmp_path: Path) ->
     assert "'policy-0'" in warning
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("model", MODELS)
 def test_a_document_below_the_minimum_is_neither_marked_nor_waited_for(
-    tmp_path: Path, name: str
+    tmp_path: Path, model: str
 ) -> None:
     """Vendors keep no short prefix, and say nothing when asked to."""
-    vendor = _vendor(name, REPORTED)
+    vendor = _vendor(model, REPORTED)
     source = document(*texts(3))
     # Claude keeps prefixes from 512 tokens on, which the instructions have alone.
     if isinstance(vendor, SimulatedClaude):
-        minimum = load_models().facts(name, MODELS[name]).cache_minimum_tokens
-        assert COUNTER.count(load_prompt("situating-v1").system) < minimum
+        instructions = COUNTER.count(load_prompt("situating-v1").system)
+        assert instructions < vendor.facts.cache_minimum_tokens
 
     played = _play(vendor, tmp_path, [source])
 
@@ -185,6 +195,20 @@ def test_a_document_below_the_minimum_is_neither_marked_nor_waited_for(
     assert not vendor.desk.writes
     assert played.seconds < 3
     assert played.summary.warnings == ()
+
+
+@pytest.mark.parametrize("model", MARKED)
+def test_what_nobody_reads_again_is_not_written(tmp_path: Path, model: str) -> None:
+    """A document that is sent once is sent at the plain price, however long."""
+    vendor = _vendor(model, Billing())
+
+    played = _play(vendor, tmp_path, [_document(0), _document(1)], view="marked")
+
+    assert played.summary.requests == 2
+    assert vendor.desk.input_tokens > 2 * 1_024
+    assert vendor.desk.marks == 0
+    assert not vendor.desk.writes
+    assert played.summary.usage.uncached_input == vendor.desk.input_tokens
 
 
 class _Uneven(SimulatedClaude):
@@ -219,8 +243,8 @@ def test_a_repair_is_not_sent_before_its_prefix_can_be_read(tmp_path: Path) -> N
 def test_what_is_at_hand_is_not_waited_for(tmp_path: Path) -> None:
     """A second run sends nothing, and takes no time."""
     sources = [_document(number) for number in range(2)]
-    first = _play(_vendor("anthropic", REPORTED), tmp_path, sources)
-    vendor = _vendor("anthropic", REPORTED)
+    first = _play(_vendor("claude-haiku-5-5", REPORTED), tmp_path, sources)
+    vendor = _vendor("claude-haiku-5-5", REPORTED)
 
     again = _play(vendor, tmp_path, sources)
 

@@ -13,8 +13,16 @@ import pytest
 
 from situate.enrichment.exchange import Parameters, Rendered
 from situate.enrichment.providers.connection import on_the_wire
+from situate.errors import UnsupportedParameter
 from tests.support.http import mocked
-from tests.support.vendors import ANTHROPIC, KEY, OPENAI, RENDERED, Vendor
+from tests.support.vendors import (
+    ANTHROPIC,
+    KEY,
+    OPENAI,
+    RENDERED,
+    Vendor,
+    failure_of,
+)
 
 if TYPE_CHECKING:
     from situate.enrichment.exchange import Body
@@ -34,6 +42,11 @@ def sent_with(vendor: Vendor, body: Body | None = None, **settings: Any) -> Any:
         vendor.ask(body, **settings)
     assert route.call_count == 1
     return route.calls[0].request
+
+
+def as_json(body: Body) -> Any:
+    """Give a body as the other side reads it."""
+    return json.loads(on_the_wire(body))
 
 
 def test_the_body_on_the_wire_is_the_rendered_one(vendor: Vendor) -> None:
@@ -167,10 +180,28 @@ def test_claude_gets_the_document_first() -> None:
     }
 
 
-def test_openai_gets_the_document_first_and_a_key_for_its_cache() -> None:
-    """Requests that share a document share the start and the cache key."""
+def shared_prefix(vendor: Vendor, model: str, chunk: str, **changes: Any) -> Body:
+    """Render a request whose document the vendor is to keep."""
+    return vendor.provider(model=model).render(
+        dataclasses.replace(LONG, chunk=chunk),
+        Parameters(model=model, max_output_tokens=60, cached=True, **changes),
+    )
+
+
+def test_claude_is_told_where_what_it_keeps_ends() -> None:
+    """The mark stands behind the document; a request without one keeps nothing."""
+    (message,) = as_json(shared_prefix(ANTHROPIC, ANTHROPIC.model, "c"))["messages"]
+
+    document, chunk = message["content"]
+    assert document["cache_control"] == {"type": "ephemeral"}
+    assert document["text"] == LONG.document
+    assert "cache_control" not in chunk
+    assert "cache_control" not in json.dumps(ANTHROPIC.body(rendered=LONG))
+
+
+def test_openai_keeps_nothing_that_nobody_reads() -> None:
+    """From GPT-5.6 on whatever is written is billed, the last message by default."""
     body = OPENAI.body()
-    other = OPENAI.body(rendered=dataclasses.replace(RENDERED, chunk="Another."))
 
     assert body == {
         "model": "gpt-6-luna",
@@ -181,9 +212,80 @@ def test_openai_gets_the_document_first_and_a_key_for_its_cache() -> None:
         ],
         "reasoning_effort": "none",
         "store": False,
-        "prompt_cache_key": body["prompt_cache_key"],
+        "prompt_cache_options": {"mode": "explicit"},
     }
+
+
+@pytest.mark.parametrize("model", ["gpt-6-luna", "gpt-5.6-luna", "gpt-5.6-terra"])
+def test_openai_is_told_where_what_it_keeps_ends(model: str) -> None:
+    """From GPT-5.6 on a prefix is found only where a breakpoint ends it."""
+    body = as_json(shared_prefix(OPENAI, model, "One."))
+    other = as_json(shared_prefix(OPENAI, model, "Another."))
+
+    mark = {"mode": "explicit"}
+    assert body["prompt_cache_options"] == mark
+    assert body["messages"] == [
+        {"role": "system", "content": LONG.system},
+        {
+            "role": "user",
+            "content": [
+                {
+                    "type": "text",
+                    "text": LONG.document,
+                    "prompt_cache_breakpoint": mark,
+                },
+                {"type": "text", "text": "One."},
+            ],
+        },
+    ]
+    assert other["messages"][-1]["content"][0] == body["messages"][-1]["content"][0]
     assert other["prompt_cache_key"] == body["prompt_cache_key"]
+
+
+@pytest.mark.parametrize("model", ["gpt-5.4-mini", "gpt-5.5", "gpt-5", "gpt-4.1-mini"])
+def test_older_models_of_openai_find_a_prefix_by_themselves(model: str) -> None:
+    """They know no breakpoints; requests that share a document share a key."""
+    body = as_json(shared_prefix(OPENAI, model, "One."))
+    other = as_json(shared_prefix(OPENAI, model, "Another."))
+
+    assert "prompt_cache_options" not in body
+    assert body["messages"][-1]["content"] == f"{LONG.document}\n\nOne."
+    assert other["prompt_cache_key"] == body["prompt_cache_key"]
+
+
+def test_a_server_without_breakpoints_is_sent_none() -> None:
+    """Where the options are refused, the marks that go with them stay away too."""
+    body = as_json(
+        shared_prefix(
+            OPENAI, OPENAI.model, "One.", dropped=frozenset({"prompt_cache_options"})
+        )
+    )
+
+    assert "prompt_cache_options" not in body
+    assert body["messages"][-1]["content"] == f"{LONG.document}\n\nOne."
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {
+            "message": "Unknown parameter: 'prompt_cache_options.mode'.",
+            "type": "invalid_request_error",
+            "param": "prompt_cache_options.mode",
+            "code": "unknown_parameter",
+        },
+        {"message": "prompt_cache_options: Extra inputs are not permitted"},
+    ],
+    ids=["by name", "in words"],
+)
+def test_cache_options_that_are_refused_are_found(said: dict[str, str]) -> None:
+    """What a server does not know is left out from then on, not given up."""
+    body = shared_prefix(OPENAI, OPENAI.model, "One.")
+
+    error = failure_of(OPENAI, httpx.Response(400, json={"error": said}), body=body)
+
+    assert isinstance(error, UnsupportedParameter)
+    assert error.parameter == "prompt_cache_options"
 
 
 def test_an_unknown_server_is_asked_only_what_every_server_knows() -> None:

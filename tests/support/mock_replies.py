@@ -318,7 +318,7 @@ def _parts(request: dict[str, Any]) -> tuple[list[str], list[int]]:
         parts = [{"text": content}] if isinstance(content, str) else content
         for part in parts:
             texts.append(part["text"])
-            if "prompt_cache_breakpoint" in part:
+            if part.get("prompt_cache_breakpoint") == {"mode": "explicit"}:
                 ends.append(len(texts))
     mode = request.get("prompt_cache_options", {}).get("mode", "implicit")
     if mode == "implicit":

@@ -59,6 +59,9 @@ class _Loop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         return self._simulated.now
 
+    def work(self, seconds: float) -> None:
+        self._simulated.now += seconds
+
 
 def simulate(work: Coroutine[object, object, T]) -> tuple[float, T]:
     """Run to the end; gives the seconds that passed, and the result."""
@@ -69,6 +72,13 @@ def simulate(work: Coroutine[object, object, T]) -> tuple[float, T]:
 
     with asyncio.Runner(loop_factory=_Loop) as runner:
         return runner.run(timed())
+
+
+def work(seconds: float) -> None:
+    """Let time pass as when a processor is busy: nobody gets on meanwhile."""
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, _Loop)
+    loop.work(seconds)
 
 
 def timing(seed: int = 7) -> Timing:
@@ -86,6 +96,7 @@ class SimulatedClaude(AnthropicProvider):
         self, facts: ModelFacts, billing: Billing, *, latency_seconds: float = 1.0
     ) -> None:
         super().__init__(facts=facts, base_url=NOWHERE, timeout_seconds=5)
+        self.facts = facts
         self.desk = Desk(billing=billing)
         self.latency_seconds = latency_seconds
 
@@ -106,6 +117,7 @@ class SimulatedGPT(OpenAIProvider):
         self, facts: ModelFacts, billing: Billing, *, latency_seconds: float = 1.0
     ) -> None:
         super().__init__(facts=facts, base_url=NOWHERE, timeout_seconds=5)
+        self.facts = facts
         self.desk = Desk(billing=billing)
         self.latency_seconds = latency_seconds
 

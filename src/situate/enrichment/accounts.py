@@ -95,6 +95,13 @@ class Accounts:
         else:
             bill.usage += billed
 
+    def failed(self, outcome: str, message: str) -> None:
+        """Say once, in the provider's words, why requests of a kind failed."""
+        if not self._replayed:
+            self.warnings.setdefault(
+                outcome, f"a request ended as {outcome!r}: {message}"
+            )
+
     def learn(self, *, expected_input: int, usage: Usage | None) -> None:
         """Compare what an answer used with what was expected of it."""
         if usage is None or not usage.input:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from situate.enrichment.statement import said
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
 _MOST_DIGITS = 6
 
@@ -46,17 +46,20 @@ def sentences(
     }
 
 
-def _entries(text: str) -> list[tuple[str, Any]]:
-    """Give the entries of the first JSON object in a text, doubled ones as well."""
+def _entries(text: str) -> Iterator[tuple[str, Any]]:
+    """Yield the entries of the JSON objects in a text, doubled ones as well.
+
+    Where a model corrects itself in a second object, both stand, and are in doubt.
+    """
     decoder = json.JSONDecoder(object_pairs_hook=_Entries, strict=False)
     start = text.find("{")
-    if start < 0:
-        return []
-    try:
-        value, _ = decoder.raw_decode(text, start)
-    except (ValueError, RecursionError):
-        return []
-    return value if isinstance(value, _Entries) else []
+    while start >= 0:
+        try:
+            value, end = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            return
+        yield from value
+        start = text.find("{", end)
 
 
 class _Entries(list[tuple[str, Any]]):

@@ -318,6 +318,8 @@ class Wire:
         except (ProviderError, Stopped) as error:
             if isinstance(error, TransientError):
                 self._count_failure(error)
+            if not isinstance(error, Stopped | UnsupportedParameter):
+                self.accounts.failed(outcome_of(error), str(error))
             if sending.bill.attempts:
                 self._note(sending, error)
             raise

@@ -51,6 +51,8 @@ _COUNTERS = Counters(
 
 _TOKEN_FIELDS = ("max_tokens", "max_completion_tokens")
 
+_CACHE_OPTIONS = "prompt_cache_options"
+
 # A request without one of these asks something else, or nothing.
 _ESSENTIAL = frozenset({"model", "messages"})
 
@@ -98,15 +100,18 @@ class OpenAIProvider:
     def render(self, rendered: Rendered, parameters: Parameters) -> Body:
         """Give the body of the request that asks this. Pure.
 
-        What all chunks of a document share stands first. The limit on output
-        is never dropped: where its key is refused, it goes by the other name.
+        What all chunks of a document share stands first. A model that keeps what
+        ends at a mark, and bills it, is told to keep nothing without one. The
+        limit on output is never dropped: where its key is refused, it goes by
+        the other name.
         """
         facts, dropped = self._facts, parameters.dropped
         messages: list[JsonValue] = []
         if rendered.system:
             messages.append({"role": "system", "content": rendered.system})
-        asked = [text for text in (rendered.document, rendered.chunk) if text]
-        messages.append({"role": "user", "content": "\n\n".join(asked)})
+        marks = facts.cache == "marked" and _CACHE_OPTIONS not in dropped
+        content = _content(rendered, marked=marks and parameters.cached)
+        messages.append({"role": "user", "content": content})
         fields = (facts.token_field, *_TOKEN_FIELDS)
         limit = next((name for name in fields if name not in dropped), fields[0])
         optional: dict[str, JsonValue] = dict(facts.fixed)
@@ -120,7 +125,9 @@ class OpenAIProvider:
                 "schema": schema,
             }
             optional["response_format"] = {"type": "json_schema", "json_schema": named}
-        if parameters.cached and facts.cache == "keyed":
+        if marks:
+            optional[_CACHE_OPTIONS] = {"mode": "explicit"}
+        if parameters.cached and facts.cache != "none":
             shared = f"{rendered.system}\n{rendered.document}"
             optional["prompt_cache_key"] = digest(shared)
         return {
@@ -214,3 +221,18 @@ class OpenAIProvider:
                 **connection.client_options(self._transport)
             ),
         )
+
+
+def _content(rendered: Rendered, *, marked: bool) -> JsonValue:
+    """Give what is asked: one text, or parts with a mark behind the document."""
+    if marked and rendered.document:
+        mark: JsonValue = {"mode": "explicit"}
+        return [
+            {
+                "type": "text",
+                "text": rendered.document,
+                "prompt_cache_breakpoint": mark,
+            },
+            {"type": "text", "text": rendered.chunk},
+        ]
+    return "\n\n".join(text for text in (rendered.document, rendered.chunk) if text)
