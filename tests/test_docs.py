@@ -11,6 +11,7 @@ import typer.main
 
 from situate.cli import app
 from situate.config import SECTIONS
+from situate.enrichment.reasons import REASONS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -80,3 +81,9 @@ def test_every_command_is_mentioned(command: str) -> None:
 def test_every_shipped_config_is_named_in_readme_or_is_data(path: Path) -> None:
     """An example nobody points to is not one."""
     assert path.name == "models.toml" or path.name in README
+
+
+@pytest.mark.parametrize("reason", sorted(REASONS))
+def test_every_reason_is_explained(reason: str) -> None:
+    """In the words the program has for it."""
+    assert f"| `{reason}` | {REASONS[reason]} |" in README

@@ -50,7 +50,7 @@ def plan(configs: Configs, *, as_json: Json = False) -> None:
 
     In requests, tokens, dollars and hours.
 
-    Answers that are in the cache already are not counted. Documents are read
+    Answers that are in the cache already are not counted, but under replay. Documents are read
     and cut as in a run. Exit codes: 0 done; 1 a glob matches nothing, or no
     document can be read; 2 a config cannot be used.
     """

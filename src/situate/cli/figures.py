@@ -77,7 +77,9 @@ def _option_lines(options: Sequence[Option]) -> list[str]:
         ).rstrip()
         for row in rows
     ]
-    return ["for all of it, * is how it would be asked:", *lines]
+    is_one = any(option.chosen for option in options)
+    how = "* is how" if is_one else "each document in the view that suits it is how"
+    return [f"for all of it, {how} it would be asked:", *lines]
 
 
 def _by_class(usage: Usage) -> str:

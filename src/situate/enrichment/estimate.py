@@ -87,7 +87,7 @@ class Option:
     view: View
     mode: Mode
     chosen: bool
-    """Whether most documents of the corpus are asked about this way."""
+    """Whether all documents of the corpus are asked about this way."""
     estimate: Estimate
 
 

@@ -94,10 +94,16 @@ class Asking:
             self.check()
         except ConfigError as error:
             return f"run would refuse this: {error}"
-        most, low = self.settings.max_usd, estimate.usd_low
-        if self.settings.replayed or most is None or low is None or low <= most:
+        settings = self.settings
+        if settings.replayed:
             return None
-        return f"run would stop at max_usd = {most}"
+        most, low = settings.max_usd, estimate.usd_low
+        if most is not None and low is not None and low > most:
+            return f"run would stop at max_usd = {most}"
+        tokens = estimate.input_tokens + estimate.output_tokens
+        if settings.max_total_tokens is not None and tokens > settings.max_total_tokens:
+            return f"run would stop at max_total_tokens = {settings.max_total_tokens:,}"
+        return None
 
     def plan(
         self, document: Prepared, preparer: Preparer, view: View | None = None
@@ -253,8 +259,8 @@ class Job:
                     view, Tally(settings=asking.settings, facts=asking.facts)
                 )
                 other.add(asking.plan(document, self.preparer, view), _unknown)
-        most = max(chosen, key=lambda view: chosen[view], default=None)
-        return tally.estimate(), compared(others, most)
+        only = next(iter(chosen)) if len(chosen) == 1 else None
+        return tally.estimate(), compared(others, only)
 
 
 def _known(cache: Cache) -> Callable[[Passage], bool]:
