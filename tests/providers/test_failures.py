@@ -369,8 +369,8 @@ def test_a_missing_route_points_at_base_url(
             OPENAI,
             "gpt-6-luna",
             400,
-            {"error": "unknown field prompt_cache_key"},
-            "prompt_cache_key",
+            {"error": "unknown field store"},
+            "store",
             id="bare words",
         ),
         pytest.param(

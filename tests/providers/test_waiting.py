@@ -31,7 +31,7 @@ NOW = datetime.datetime(2026, 11, 30, 12, 0, tzinfo=datetime.UTC)
         ({"retry-after": "nan"}, None),
         ({"retry-after": "inf"}, None),
         ({"retry-after": ""}, None),
-        ({"retry-after": "9" * 400}, None),
+        ({"retry-after": "9" * 400}, 1e9),
         ({"retry-after-ms": "250"}, 0.25),
         ({"retry-after-ms": "250", "retry-after": "7"}, 0.25),
         ({"retry-after-ms": "soon", "retry-after": "7"}, 7),

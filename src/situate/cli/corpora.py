@@ -50,9 +50,9 @@ def plan(configs: Configs, *, as_json: Json = False) -> None:
 
     In requests, tokens, dollars and hours.
 
-    Answers that are in the cache already are not counted, but under replay. Documents are read
-    and cut as in a run. Exit codes: 0 done; 1 a glob matches nothing, or no
-    document can be read; 2 a config cannot be used.
+    Answers that are in the cache already are not counted, but under replay.
+    Documents are read and cut as in a run. Exit codes: 0 done; 1 a glob matches
+    nothing, or no document can be read; 2 a config cannot be used.
     """
     from situate.cli.figures import forecast_lines
     from situate.config import load

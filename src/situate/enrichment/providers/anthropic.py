@@ -12,6 +12,7 @@ from situate.enrichment.providers.replies import (
     Counters,
     joined_text,
     load,
+    model_of,
     no_reply,
     says_error,
     stop_of,
@@ -179,7 +180,7 @@ class AnthropicProvider:
             text=text,
             stop=stop_of(data.get("stop_reason"), _STOPS, text),
             usage=usage_of(data, _COUNTERS),
-            model=str(data.get("model") or ""),
+            model=model_of(data),
         )
 
     async def close(self) -> None:
@@ -199,6 +200,6 @@ class AnthropicProvider:
             max_retries=0,
             open_telemetry=False,
             http_client=anthropic.DefaultAsyncHttpxClient(
-                **connection.client_options(self._transport)
+                **connection.live_options(self._transport)
             ),
         )

@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 import os
 import re
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from situate.errors import AuthenticationFailed, ConfigError
+from situate.errors import AuthenticationFailed, ConfigError, Unanswered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,6 +49,10 @@ _SHORTEST_SECRET = 6
 _CONNECTING_SHARE = 0.8
 """Of the time for a request: what is spent before anything is sent ends first,
 so that a server nobody reached is told from one that may send a bill."""
+
+_LARGEST_REPLY_BYTES = 4_000_000
+"""Unpacked. The longest answer of a model, 128,000 tokens as escaped JSON, is about
+a megabyte; many replies are read at a time, and JSON takes 25 times its size."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,10 +107,25 @@ class Connection:
                 pool=self.timeout_seconds * _CONNECTING_SHARE,
             ),
             "follow_redirects": False,
-            "event_hooks": {"request": [self._set_headers]},
+            "event_hooks": {
+                "request": [self._set_headers],
+                "response": [_take_for_utf8],
+            },
         }
         if transport is not None:
             options["transport"] = transport
+        return options
+
+    def live_options(
+        self, transport: httpx2.AsyncBaseTransport | None
+    ) -> dict[str, Any]:
+        """Give them for a client whose replies are all short.
+
+        A reply that comes to no end, or unpacks to one, is given up as
+        `Unanswered`, whatever its status.
+        """
+        options = self.client_options(transport)
+        options["event_hooks"]["response"].append(self._read_within_limit)
         return options
 
     async def _set_headers(self, request: httpx2.Request) -> None:
@@ -116,6 +135,29 @@ class Connection:
         request.headers["host"] = request.url.netloc.decode("ascii")
         request.headers["content-type"] = "application/json"
         request.headers["authorization"] = f"Bearer {self.key}"
+
+    async def _read_within_limit(self, response: httpx2.Response) -> None:
+        """Unpack a body here, where its size shows, and pass it on plain."""
+        import httpx2
+
+        packed = httpx2.Response(
+            response.status_code,
+            headers=response.headers,
+            stream=response.stream,
+            request=response.request,
+        )
+        body = bytearray()
+        async with aclosing(packed.aiter_bytes()) as blocks:
+            async for block in blocks:
+                body += block
+                if len(body) > _LARGEST_REPLY_BYTES:
+                    message = (
+                        f"{self.vendor.name} at {self.endpoint} sent more than "
+                        f"{_LARGEST_REPLY_BYTES // 1_000_000} MB"
+                    )
+                    raise Unanswered(message, usage=None)
+        response.headers.pop("content-encoding", None)
+        response.stream = httpx2.ByteStream(bytes(body))
 
 
 def connect(
@@ -189,6 +231,11 @@ def on_the_wire(body: Body) -> bytes:
     return re.sub(
         "[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}", text
     ).encode()
+
+
+async def _take_for_utf8(response: httpx2.Response) -> None:
+    """Read a body as what JSON is: servers name charsets that are none."""
+    response.encoding = "utf-8"
 
 
 def _checked(base_url: str) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime
 import json
-import math
 import re
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
@@ -81,6 +80,9 @@ _AFTER_SENDING = frozenset(
 
 _WORDS_SHOWN = 200
 
+_LONGEST_WAIT_SECONDS = 1e9
+"""About 30 years; a longer wait says no more, and dates have an end."""
+
 
 def failure(
     connection: Connection,
@@ -95,7 +97,7 @@ def failure(
     request that can be left out.
     """
     status = response.status_code
-    answer = _Answer(response.text)
+    answer = _Answer(response.content.decode("utf-8", "replace"))
     message = _message(connection, status, answer)
     return (
         _unusable(connection, status, answer, message, model)
@@ -113,11 +115,14 @@ def unreached(
     work on it, and bill it, though nobody hears the answer.
 
     A mistake in the program that an SDK passes off as a lost connection is
-    raised as itself: asking again would hide it.
+    raised as itself: asking again would hide it. A reply given up while it was
+    read is passed off so, too, and stays what it is.
     """
     cause = error.__cause__
     if isinstance(cause, _DEFECTS):
         raise cause from None
+    if isinstance(cause, Unanswered):
+        return Unanswered(str(cause), usage=cause.usage)
     where = f"{connection.vendor.name} at {connection.endpoint}"
     reason = error.__class__.__name__ if cause is None else cause.__class__.__name__
     message = f"{where} cannot be reached ({reason})"
@@ -134,14 +139,15 @@ def retry_after_seconds(
     """Read how long a server asks to wait; None when it does not say.
 
     `retry-after-ms` comes first, then `retry-after` in seconds or as a date. A
-    time that has passed is 0; what cannot be read is as good as nothing.
+    time that has passed is 0, a longer one than anybody waits some 30 years; what
+    cannot be read is as good as nothing.
     """
-    milliseconds = _seconds(headers.get("retry-after-ms"))
-    if milliseconds is not None:
-        return milliseconds / 1000
-    stated = headers.get("retry-after")
-    seconds = _seconds(stated)
-    if seconds is not None or stated is None:
+    precise = _seconds(headers.get("retry-after-ms", ""), per_second=1000)
+    if precise is not None:
+        return precise
+    stated = headers.get("retry-after", "")
+    seconds = _seconds(stated, per_second=1)
+    if seconds is not None:
         return seconds
     try:
         moment = parsedate_to_datetime(stated)
@@ -149,7 +155,7 @@ def retry_after_seconds(
         return None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=datetime.UTC)
-    return max(0.0, (moment - now).total_seconds())
+    return min(max(0.0, (moment - now).total_seconds()), _LONGEST_WAIT_SECONDS)
 
 
 def _unusable(
@@ -191,12 +197,15 @@ def _rejected(
     return RequestRejected(message)
 
 
-def _seconds(text: str | None) -> float | None:
+def _seconds(text: str, *, per_second: int) -> float | None:
     try:
-        number = float(text or "")
+        number = float(text)
     except ValueError:
         return None
-    return max(0.0, number) if math.isfinite(number) else None
+    # Python takes the words "inf" and "nan" for numbers.
+    if not any(character.isdecimal() for character in text):
+        return None
+    return min(max(0.0, number / per_second), _LONGEST_WAIT_SECONDS)
 
 
 class _Answer:

@@ -15,6 +15,7 @@ from situate.enrichment.providers.replies import (
     Counters,
     joined_text,
     load,
+    model_of,
     no_reply,
     says_error,
     stop_of,
@@ -199,7 +200,7 @@ class OpenAIProvider:
             text=text,
             stop=stop,
             usage=usage_of(data, _COUNTERS),
-            model=str(data.get("model") or ""),
+            model=model_of(data),
         )
 
     async def close(self) -> None:
@@ -218,7 +219,7 @@ class OpenAIProvider:
             base_url=connection.base_url,
             max_retries=0,
             http_client=openai.DefaultAsyncHttpxClient(
-                **connection.client_options(self._transport)
+                **connection.live_options(self._transport)
             ),
         )
 

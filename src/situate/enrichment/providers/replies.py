@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 _SENTENCE_ENDS = ".!?…。！？।؟"
 _CLOSING_MARKS = "\"'”’»」』)]*_`"
 
+_LONGEST_NAME = 200
+"""Characters of a model's name, as in records; what is longer is none."""
+
+_MOST_TOKENS = 999_999_999_999
+"""A count above is none: a million times what models can read."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counters:
@@ -53,6 +59,7 @@ def usage_of(data: Mapping[str, Any], counters: Counters) -> Usage | None:
     """Read what a reply says it used; None when that is not known.
 
     Input and output have to be there. Details that are absent or null are 0.
+    Counts that no request comes to are not known either.
     """
     usage = data.get("usage")
     counts = [
@@ -71,6 +78,8 @@ def usage_of(data: Mapping[str, Any], counters: Counters) -> Usage | None:
     inward, written, read, output, thinking = counts
     if counters.input_includes_cached:
         inward = max(0, inward - written - read)
+    if max(inward + written + read, output, thinking) > _MOST_TOKENS:
+        return None
     return Usage(
         uncached_input=inward,
         cache_write=written,
@@ -78,6 +87,14 @@ def usage_of(data: Mapping[str, Any], counters: Counters) -> Usage | None:
         output=output,
         thinking=thinking,
     )
+
+
+def model_of(data: Mapping[str, Any]) -> str:
+    """Read who answered; empty where that is no name to write down."""
+    name = data.get("model")
+    if not isinstance(name, str) or not name.isprintable():
+        return ""
+    return name if len(name) <= _LONGEST_NAME else ""
 
 
 def says_error(part: Mapping[str, Any]) -> bool:
