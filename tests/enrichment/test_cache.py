@@ -161,6 +161,8 @@ def test_a_planted_file_name_is_neither_read_nor_deleted(
         '{"schema": 1, "raw": ["x"], "answers": "k"}',
         '{"schema": 1, "answers": [{"reply": "k"}, {"marker": "m1"}]}',
         '{"schema": 1, "answers": [{"reply": "k", "marker": 1}]}',
+        '{"schema": 1, "answers": [{"reply": "\\ud800"}]}',
+        '{"schema": 1, "answers": [{"reply": "k", "marker": "\\ud800"}]}',
         7,
     ],
 )

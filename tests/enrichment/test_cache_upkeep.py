@@ -142,6 +142,66 @@ def test_an_answer_whose_reply_is_gone_is_named(tmp_path: Path) -> None:
     assert "'a', which is not here" in finding.message
 
 
+def test_a_marker_that_is_no_number_is_named(tmp_path: Path) -> None:
+    """Nothing stands behind it, and the chunk is asked about again."""
+    with Cache(tmp_path) as cache:
+        cache.store_reply("k", RAW)
+        cache.store_answers("c", (Located("k", "\N{SUPERSCRIPT TWO}"),))
+
+    (finding,) = upkeep.verify(tmp_path).findings
+
+    assert finding.subject == "chunk:c"
+    assert "no number" in finding.message
+
+
+@pytest.mark.parametrize(
+    "usd", ["much", "-5", "NaN", "1e999999999", "1e-999999999", "1e30", "0" * 5_000]
+)
+def test_a_month_that_says_no_amount_is_named_and_nothing_is_spent_on_it(
+    tmp_path: Path, usd: str
+) -> None:
+    """An exponent may stand for more digits than there is memory (E2)."""
+    with Cache(tmp_path, now=_on(TODAY)) as cache:
+        cache.months().reserve(Decimal(1), most=None)
+    value = json.dumps({"schema": 1, "usd": usd})
+    _change(tmp_path, "UPDATE Cache SET value = ?", value)
+
+    (finding,) = upkeep.verify(tmp_path).findings
+
+    assert finding.subject == "month:2026-12"
+    assert upkeep.statistics(tmp_path).spent_usd == {}
+    with (
+        Cache(tmp_path, now=_on(TODAY)) as cache,
+        pytest.raises(CacheBroken, match="what was spent in 2026-12"),
+    ):
+        cache.months().reserve(Decimal(1), most=None)
+
+
+def test_a_month_whose_row_is_removed_begins_at_nothing(tmp_path: Path) -> None:
+    """What is taken off a row that is gone would make it less than that."""
+    with Cache(tmp_path, now=_on(TODAY)) as cache:
+        months = cache.months()
+        held = months.reserve(Decimal(2), most=None)
+        assert held is not None
+        _change(tmp_path, "DELETE FROM Cache")
+        months.settle(held.name, reserved=Decimal(2), cost=Decimal(1))
+
+        assert months.current().usd == 0
+
+
+def test_a_setting_with_two_values_is_named(tmp_path: Path) -> None:
+    """Such a database is not opened to work with."""
+    with closing(sqlite3.connect(tmp_path / "cache.db")) as database, database:
+        database.execute("CREATE TABLE Cache (key, raw, mode, filename, value, tag)")
+        database.execute("ALTER TABLE Cache ADD COLUMN access_time")
+        database.execute("CREATE TABLE Settings (key, value)")
+        database.execute("INSERT INTO Settings VALUES ('count', 1), ('count', 2)")
+
+    (finding,) = upkeep.verify(tmp_path).findings
+
+    assert "more than once: count" in finding.message
+
+
 def test_a_setting_that_is_not_known_is_named(tmp_path: Path) -> None:
     """Such a cache is not opened to work with."""
     Cache(tmp_path).close()
@@ -256,6 +316,9 @@ def test_what_is_here_is_never_replaced(tmp_path: Path) -> None:
         pytest.param(_line("reply:x", answers=[]), id="other-kind"),
         pytest.param(_line("month:2026-12", usd="0"), id="spending"),
         pytest.param(_line("chunk:x", answers=[{"reply": "none"}]), id="no-reply"),
+        pytest.param(_line("reply:\ud800", raw="{}"), id="half-a-letter"),
+        pytest.param(_line("reply:x", raw='{"a": "\ud800"}'), id="in-the-reply"),
+        pytest.param(_line("chunk:x", answers=[{"reply": "\ud800"}]), id="in-a-key"),
     ],
 )
 def test_a_line_that_is_not_ours_is_refused_by_number(

@@ -40,13 +40,22 @@ def asked(key: str, *, section: str | None = None) -> AskedRequest:
     passage = AskedPassage(
         number=None, chunk_key=f"chunk-{key}", section_key=section, chunk_id=f"d:{key}"
     )
-    return AskedRequest(custom_id=key, view="full", begin=None, passages=(passage,))
+    return AskedRequest(
+        custom_id=key,
+        view="full",
+        begin=None,
+        input_tokens=100,
+        output_tokens=10,
+        passages=(passage,),
+    )
 
 
 MARKED = AskedRequest(
     custom_id="m",
     view="marked",
     begin="3f2a",
+    input_tokens=200,
+    output_tokens=20,
     passages=tuple(
         AskedPassage(
             number=number,
@@ -179,9 +188,18 @@ def _with(**changes: object) -> str:
 
 
 def _asking(*passage: object, **changes: object) -> str:
-    about = {"custom_id": "a", "view": "full", "begin": None, **changes}
+    about = {**ABOUT, **changes}
     return _with(asked=[{**about, "passages": [passage] if passage else []}])
 
+
+ABOUT = {
+    "custom_id": "a",
+    "view": "full",
+    "begin": None,
+    "input_tokens": 100,
+    "output_tokens": 10,
+}
+"""A request as it is written, without its passages."""
 
 GOOD = (None, "chunk-a", None, "d:a")
 """A passage as it is written."""
@@ -190,9 +208,9 @@ GOOD = (None, "chunk-a", None, "d:a")
 def _record() -> dict[str, Any]:
     made = ticket("a")
     names = Ticket.__dataclass_fields__
-    request = {"custom_id": "a", "view": "full", "begin": None, "passages": [GOOD]}
+    request = {**ABOUT, "passages": [GOOD]}
     plain = {name: getattr(made, name) for name in names}
-    return {"schema": 2, **plain, "asked": [request]}
+    return {"schema": 3, **plain, "asked": [request]}
 
 
 @pytest.mark.parametrize(
@@ -202,7 +220,7 @@ def _record() -> dict[str, Any]:
         pytest.param("[]", id="no object"),
         pytest.param('{"schema": 1', id="half"),
         pytest.param(_without("asked"), id="key missing"),
-        pytest.param(_with(schema=3), id="later version"),
+        pytest.param(_with(schema=4), id="later version"),
         pytest.param(_with(state="lost"), id="unknown state"),
         pytest.param(_with(asked=[]), id="no requests"),
         pytest.param(_with(asked=[1]), id="a request that is no object"),
@@ -222,7 +240,20 @@ def _record() -> dict[str, Any]:
         pytest.param(_with(ticket="other"), id="other name"),
         pytest.param(_with(state="submitted"), id="no vendor's id"),
         pytest.param(_with(created=5), id="no time"),
+        pytest.param(_with(created="2026-11-30T12:00:00"), id="time without zone"),
+        pytest.param(_with(unseen_since="yesterday"), id="a day in words"),
         pytest.param(_with(most_usd="much"), id="no amount"),
+        pytest.param(_with(most_usd="NaN"), id="not a number"),
+        pytest.param(_with(cost_usd="1e999999999"), id="more money than memory"),
+        pytest.param(_with(cost_usd="-1"), id="less than nothing"),
+        pytest.param(_with(month="soon"), id="no month"),
+        pytest.param(_with(requests=None), id="no count"),
+        pytest.param(_with(answered=10**4000), id="a count too long to write"),
+        pytest.param(_with(batch_id="b\n"), id="a vendor's id in two lines"),
+        pytest.param(_with(batch_id="b\ud800"), id="a vendor's id in half a letter"),
+        pytest.param(_asking(*GOOD, custom_id="\ud800"), id="half a letter"),
+        pytest.param(_asking(*GOOD, input_tokens=-1), id="fewer tokens than none"),
+        pytest.param("[" * 100_000, id="deep"),
         pytest.param(_with(surprise=1), id="unknown key"),
     ],
 )

@@ -241,6 +241,26 @@ def test_a_batch_that_does_not_fit_the_month_is_not_handed_in(tmp_path: Path) ->
     assert _spent(desk) == others
 
 
+@pytest.mark.parametrize("usage", [(10**30, 10), (100, 10**30), (0, 10)])
+def test_a_usage_nobody_can_believe_counts_as_what_was_set_aside(
+    tmp_path: Path, usage: tuple[int, int]
+) -> None:
+    """One mistake of a vendor must not block the month (E2)."""
+    with batching("anthropic") as vendor:
+        desk = BatchCorpus.of(tmp_path, vendor, **PRICED, max_usd_month=1)
+        desk.submit()
+        vendor.usage = usage
+        vendor.end_all()
+
+        report = desk.collect()
+
+    (ticket,) = desk.tickets
+    assert report.answered == COUNT
+    assert "counts as the most it may cost" in report.messages[-1]
+    assert ticket.cost_usd == ticket.most_usd == _spent(desk)
+    assert {line["usage"] for line in desk.ledger} == {None}
+
+
 def test_a_batch_that_was_refused_costs_the_month_nothing(tmp_path: Path) -> None:
     """What was set aside for it is free again."""
     with batching("anthropic") as vendor:

@@ -200,6 +200,79 @@ def test_a_batch_the_vendor_does_not_know_stays_until_a_person_decides(
     assert either.collect().answered == COUNT
 
 
+def test_results_that_fall_short_leave_the_ticket_open(either: BatchCorpus) -> None:
+    """What is withheld is paid for; it may come with the next look."""
+    either.submit()
+    first, *_ = either.vendor.taken_in
+    either.vendor.end_all({first: "withheld"})
+
+    short = either.collect()
+    states = either.states
+    either.vendor.batches["batch_0"].fates = {}
+    whole = either.collect()
+
+    assert (short.stuck, short.answered, states) == (COUNT, 0, ["submitted"])
+    assert f"gave those of {COUNT - 1}; it stays open" in short.messages[0]
+    assert "batch resolve" in short.messages[0]
+    assert either.submit().offer.requests == 0
+    assert (whole.answered, either.states) == (COUNT, ["collected"])
+
+
+def test_results_of_somebody_else_are_not_taken_for_ours(either: BatchCorpus) -> None:
+    """A vendor that mixes batches up still has ours."""
+    either.submit()
+    (batch,) = either.vendor.batches.values()
+    batch.requests = {f"other-{n}": {"model": "m"} for n in range(COUNT)}
+    either.vendor.end_all()
+
+    report = either.collect()
+
+    assert (report.stuck, either.states) == (COUNT, ["submitted"])
+
+
+def test_a_vendor_that_counts_nothing_has_to_give_everything(
+    openai: BatchCorpus,
+) -> None:
+    """An empty file is no answer to a batch that is complete."""
+    openai.submit()
+    openai.vendor.end_all(dict.fromkeys(openai.vendor.taken_in, "missing"))
+
+    report = openai.collect()
+
+    assert (report.stuck, openai.states) == (COUNT, ["submitted"])
+
+
+def test_what_fell_short_is_asked_again_once_a_person_calls_it_lost(
+    anthropic: BatchCorpus,
+) -> None:
+    """What did come is kept."""
+    anthropic.submit()
+    first, *_ = anthropic.vendor.taken_in
+    anthropic.vendor.end_all({first: "withheld"})
+    anthropic.collect()
+    (ticket,) = anthropic.tickets
+
+    batches.resolve(anthropic.config, Heard(), name=ticket.ticket, batch_id=None)
+
+    assert anthropic.submit().offer.requests == 1
+
+
+@pytest.mark.parametrize("batch_id", ["", "b\n", "b\ud800", "b" * 1_000])
+def test_an_id_no_vendor_gives_resolves_nothing(
+    anthropic: BatchCorpus, batch_id: str
+) -> None:
+    """It would go into an address."""
+    anthropic.submit()
+    (ticket,) = anthropic.tickets
+
+    with pytest.raises(ConfigError, match="no id of a batch"):
+        batches.resolve(
+            anthropic.config, Heard(), name=ticket.ticket, batch_id=batch_id
+        )
+
+    assert anthropic.tickets == (ticket,)
+
+
 def test_what_is_called_lost_can_be_submitted_again(anthropic: BatchCorpus) -> None:
     """That is for a person to say."""
     anthropic.submit()

@@ -92,6 +92,7 @@ def test_results_are_matched_by_their_ids_alone(either: BatchCorpus) -> None:
     either.vendor.end_all(dict(zip(keys, fates, strict=False)))
     (batch,) = either.vendor.batches.values()
     batch.requests["somebody-elses"] = {"model": "m"}
+    batch.fates["somebody-elses"] = "foreign"
 
     report = either.collect()
 

@@ -29,7 +29,18 @@ if TYPE_CHECKING:
 
 VendorName = Literal["anthropic", "openai"]
 
-Fate = Literal["succeeded", "errored", "expired", "cancelled", "missing", "doubled"]
+Fate = Literal[
+    "succeeded",
+    "errored",
+    "expired",
+    "cancelled",
+    "missing",
+    "withheld",
+    "doubled",
+    "foreign",
+]
+"""`missing` has no result and `foreign` is nobody's; neither is counted. `withheld`
+is counted and has no result."""
 
 ELSEWHERE = "http://203.0.113.9"
 """Where replies point to, and nobody must follow."""
@@ -90,6 +101,8 @@ class BatchVendor:
     page: int = 2
     live: Callable[[dict[str, Any]], str] | None = None
     """What a live question is answered with; None where nobody may ask one."""
+    usage: tuple[int, int] = (100, 10)
+    """Tokens that every reply says it read and wrote."""
 
     @property
     def base_url(self) -> str:
@@ -244,7 +257,7 @@ class _Handler(BaseHTTPRequestHandler):
         lines = []
         for key in reversed(batch.requests):
             fate = batch.fates.get(key, "succeeded")
-            if fate == "missing":
+            if fate in {"missing", "withheld"}:
                 continue
             text = json.dumps(line(key, batch), ensure_ascii=False).encode()
             lines += [text, text] if fate == "doubled" else [text]
@@ -302,7 +315,7 @@ class _Anthropic(_Handler):
             "results_url": f"{ELSEWHERE}/{batch.batch_id}" if over else None,
             "request_counts": {
                 "processing": 0 if over else len(batch.requests),
-                "succeeded": batch.count("succeeded", "doubled", "missing")
+                "succeeded": batch.count("succeeded", "doubled", "withheld")
                 if over
                 else 0,
                 "errored": batch.count("errored") if over else 0,
@@ -335,7 +348,9 @@ class _Anthropic(_Handler):
             "model": model,
             "content": [{"type": "text", "text": text}],
             "stop_reason": "end_turn",
-            "usage": {"input_tokens": 100, "output_tokens": 10},
+            "usage": dict(
+                zip(("input_tokens", "output_tokens"), self.vendor.usage, strict=True)
+            ),
         }
 
 
@@ -425,7 +440,7 @@ class _OpenAI(_Handler):
             else None,
             "request_counts": {
                 "total": len(batch.requests),
-                "completed": batch.count("succeeded", "doubled"),
+                "completed": batch.count("succeeded", "doubled", "withheld"),
                 "failed": batch.count(*fates),
             },
         }
@@ -454,7 +469,13 @@ class _OpenAI(_Handler):
             "object": "chat.completion",
             "model": model,
             "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
-            "usage": {"prompt_tokens": 100, "completion_tokens": 10},
+            "usage": dict(
+                zip(
+                    ("prompt_tokens", "completion_tokens"),
+                    self.vendor.usage,
+                    strict=True,
+                )
+            ),
         }
 
 

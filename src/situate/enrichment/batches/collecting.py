@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -9,10 +10,12 @@ from typing import TYPE_CHECKING
 from situate import pricing
 from situate.enrichment.batches.filing import file_reply
 from situate.enrichment.batches.tickets import closed
+from situate.enrichment.budget import Reservation
+from situate.enrichment.estimate import INPUT_MARGIN
 from situate.enrichment.exchange import fault
 from situate.enrichment.ledger import Entry
 from situate.enrichment.wire import outcome_of
-from situate.errors import TransientError
+from situate.errors import ProviderError, TransientError
 from situate.usage import Usage
 
 if TYPE_CHECKING:
@@ -30,6 +33,9 @@ if TYPE_CHECKING:
 _SHOWN = 5
 """Messages of a batch that are passed on; more say the same."""
 
+_NAMED = 1_000
+"""Ids of a kind that are kept of a batch: a file of nothing else has millions."""
+
 
 @dataclass(slots=True)
 class Collected:
@@ -44,13 +50,15 @@ class Collected:
     unclear: int = 0
     """Nobody knows yet whether the vendor has them."""
     stuck: int = 0
-    """The vendor does not know their batch, or keeps its results to itself."""
+    """The vendor does not know their batch, or keeps its results, or some of them,
+    to itself."""
     failed: int = 0
     """Their batch was refused; they can be submitted again."""
     doubled: list[str] = field(default_factory=list)
-    """Ids that came more than once; the first usable reply counts."""
+    """Ids that came more than once, the first thousand of a batch; the first usable
+    reply counts."""
     unknown: list[str] = field(default_factory=list)
-    """Ids that belong to no request of their batch."""
+    """Ids that belong to no request of their batch, the first thousand of each."""
     messages: list[str] = field(default_factory=list)
 
     def after(self, earlier: Collected) -> Collected:
@@ -89,6 +97,8 @@ class Intake:
     _without: dict[str, BatchItem] = field(default_factory=dict)
     """What came in place of a usable reply."""
     _entries: dict[str, Entry] = field(default_factory=dict)
+    _doubt: str | None = None
+    """Why the usage of a reply was not believed, said once."""
 
     async def read(self, batches: BatchProvider) -> None:
         """Put every usable reply into the cache as it comes.
@@ -102,12 +112,35 @@ class Intake:
             name = item.custom_id
             asked = wanted.get(name)
             if asked is None:
-                self.unknown.append(name)
+                _name(self.unknown, name)
                 continue
             if name in self._entries:
-                self.doubled.append(name)
+                _name(self.doubled, name)
             if name not in self._answered:
                 self._take(asked, item)
+
+    def check(self, state: BatchState) -> None:
+        """Compare what was read with what the vendor says there is.
+
+        What is missing may have been answered and paid for.
+
+        Raises:
+            ProviderError: there is more than was read.
+        """
+        told = state.succeeded
+        if not self._is_cancelled(state):
+            told += state.failed
+            # Who counts nothing has answered everything, or that is not the answer.
+            if not told and state.status == "ended":
+                told = self.ticket.requests
+        told = min(told, self.ticket.requests)
+        if len(self._entries) < told:
+            message = (
+                f"{self.ticket.provider} has results of {told:,} of its "
+                f"{self.ticket.requests:,} requests, and gave those of "
+                f"{len(self._entries):,}; it stays open"
+            )
+            raise ProviderError(message)
 
     @property
     def entries(self) -> list[Entry]:
@@ -116,16 +149,14 @@ class Intake:
 
     @property
     def cost_usd(self) -> Decimal | None:
-        """None where a reply does not say what it used, or no price is known."""
+        """What is not known counts at its most; None where no price is known."""
         costs = [entry.cost_usd for entry in self.entries]
         known = [cost for cost in costs if cost is not None]
         return sum(known, Decimal(0)) if len(known) == len(costs) else None
 
     def closed(self, state: BatchState) -> Ticket:
         """Give the ticket that is over, with what is left to a live run."""
-        is_cancelled = (
-            state.status == "cancelled" or self.ticket.cancel_asked is not None
-        )
+        is_cancelled = self._is_cancelled(state)
         left: dict[str, None] = {}
         for asked in self.ticket.asked:
             item = self._without.get(asked.custom_id)
@@ -155,6 +186,14 @@ class Intake:
         report.messages += [
             f"request {key} {item.error}: {item.message}" for key, item in told[:_SHOWN]
         ]
+        if self._doubt is not None:
+            report.messages.append(
+                f"{self.ticket.provider} {self._doubt}; where the usage is not known, "
+                "a request counts as the most it may cost"
+            )
+
+    def _is_cancelled(self, state: BatchState) -> bool:
+        return state.status == "cancelled" or self.ticket.cancel_asked is not None
 
     def _take(self, asked: AskedRequest, item: BatchItem) -> None:
         """Store a reply if a live run would; what it cost counts in any case."""
@@ -167,7 +206,7 @@ class Intake:
             except TransientError:
                 outcome = "unavailable"
             else:
-                outcome, usage = outcome_of(reply), reply.usage
+                outcome, usage = outcome_of(reply), self._believed(asked, reply.usage)
         self._entries[name] = self._entry(asked, reply, outcome, usage)
         if item.raw is not None and reply is not None and fault(reply) is None:
             self._answered[name] = file_reply(self.cache, asked, item.raw, reply)
@@ -175,11 +214,35 @@ class Intake:
         else:
             self._without.setdefault(name, item)
 
-    def _cost(self, usage: Usage | None) -> Decimal | None:
-        """Say what a request cost; None where the price or the usage is unknown."""
+    def _believed(self, asked: AskedRequest, usage: Usage | None) -> Usage | None:
+        """Give what a request used, None when that is not known."""
+        doubt = self._set_aside(asked).doubt(usage)
+        if doubt is None:
+            return usage
+        self._doubt = self._doubt or doubt
+        return None
+
+    def _set_aside(self, asked: AskedRequest) -> Reservation:
+        """Give what was set aside for a request; no dollars without a price."""
+        most_in = math.ceil(asked.input_tokens * INPUT_MARGIN)
+        most_out = asked.output_tokens + self.facts.thinking_reserve
+        usd, prices = Decimal(0), self.facts.prices
+        if prices is not None:
+            usd = pricing.estimate(most_in, most_out, prices) * prices.batch_factor
+        return Reservation(
+            usd=usd,
+            tokens=most_in + most_out,
+            input_tokens=asked.input_tokens,
+            output_tokens=most_out,
+        )
+
+    def _cost(self, asked: AskedRequest, usage: Usage | None) -> Decimal | None:
+        """Say what a request cost, at most where its usage is not known."""
         prices = self.facts.prices
-        if prices is None or usage is None:
+        if prices is None:
             return None
+        if usage is None:
+            return self._set_aside(asked).usd
         return pricing.cost(usage, prices) * prices.batch_factor
 
     def _entry(
@@ -201,9 +264,15 @@ class Intake:
             outcome=outcome,
             seconds=None,
             usage=usage,
-            cost_usd=self._cost(usage),
+            cost_usd=self._cost(asked, usage),
             source="batch",
         )
+
+
+def _name(names: list[str], name: str) -> None:
+    """Keep an id, if not too many are kept already."""
+    if len(names) < _NAMED:
+        names.append(name)
 
 
 def _was_cancelled(item: BatchItem | None, *, missing: bool) -> bool:

@@ -57,6 +57,10 @@ class AskedRequest:
     view: View
     begin: str | None
     """What its markers begin with; None where nothing is marked."""
+    input_tokens: int
+    """Our own count, without the margin."""
+    output_tokens: int
+    """What its answer is limited to."""
     passages: tuple[AskedPassage, ...]
 
     @classmethod
@@ -66,6 +70,8 @@ class AskedRequest:
             custom_id=custom_id,
             view=request.view,
             begin=request.begin,
+            input_tokens=request.input_tokens,
+            output_tokens=request.parameters.max_output_tokens,
             passages=tuple(map(AskedPassage.of, request.passages)),
         )
 

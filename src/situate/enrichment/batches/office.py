@@ -17,10 +17,12 @@ from situate.enrichment.batches.collecting import Collected, Intake
 from situate.enrichment.batches.finding import Sighting, look_for
 from situate.enrichment.batches.tickets import closed, prepared
 from situate.enrichment.ledger import Ledger
+from situate.enrichment.providers.batching import is_id
 from situate.enrichment.throttle import Timing
 from situate.errors import (
     AuthenticationFailed,
     BudgetExceeded,
+    ConfigError,
     ProviderError,
     QuotaExhausted,
     RateLimited,
@@ -228,7 +230,13 @@ class Office:
         """Say by hand what became of a ticket: it runs under this id, or is lost.
 
         What is lost can be submitted again.
+
+        Raises:
+            ConfigError: that is no id a vendor gives.
         """
+        if batch_id is not None and not is_id(batch_id):
+            message = f"{batch_id!r} is no id of a batch"
+            raise ConfigError(message)
         found = (
             # What it cost, if it ran after all, stays set aside.
             closed(ticket, "failed", reason="given up by hand")
@@ -328,6 +336,7 @@ class Office:
             return intake
 
         intake = await self._asked(take_in)
+        intake.check(state)
         done = intake.closed(state)
         # Before the ticket is over: a kill in between tells too much, not too little.
         self._note_down(intake.entries)

@@ -8,28 +8,32 @@ may be running.
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
+import re
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
-from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from situate.enrichment.batches.filing import AskedPassage, AskedRequest
+from situate.enrichment.cache.rows import amount_in, is_storable
 from situate.enrichment.cache.store import TICKETS
 from situate.enrichment.keys import canonical
+from situate.enrichment.providers.batching import is_id
 from situate.enrichment.settings import View
 from situate.errors import Locked, RecordError, SituateError
 from situate.model import digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from decimal import Decimal
     from pathlib import Path
 
     from situate.model import JsonValue
 
-SCHEMA = 2
+SCHEMA = 3
 
 TicketState: TypeAlias = Literal[
     "prepared", "submitted", "collected", "cancelled", "failed"
@@ -46,6 +50,9 @@ _LOCK = ".lock"
 _ID_DIGITS = 12
 
 _AMOUNTS = ("most_usd", "cost_usd")
+_COUNTED_UP_TO = 10**15
+_TIMES = ("created", "unseen_since", "cancel_asked")
+_MONTH = re.compile(r"[0-9]{4}-(?:0[1-9]|1[0-2])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,6 +256,8 @@ def _written(ticket: Ticket) -> dict[str, JsonValue]:
             "custom_id": request.custom_id,
             "view": request.view,
             "begin": request.begin,
+            "input_tokens": request.input_tokens,
+            "output_tokens": request.output_tokens,
             "passages": [
                 [each.number, each.chunk_key, each.section_key, each.chunk_id]
                 for each in request.passages
@@ -264,12 +273,18 @@ def _read(path: Path) -> Ticket:
         record = json.loads(path.read_bytes())
         schema = record.pop("schema")
         for name in _AMOUNTS:
-            record[name] = None if record[name] is None else Decimal(record[name])
+            record[name] = _amount(record[name])
         record["ask_live"] = tuple(record["ask_live"])
         record["asked"] = tuple(map(_asked, record["asked"]))
         ticket = Ticket(**record)
         _check(ticket, schema, path)
-    except (ValueError, TypeError, KeyError, AttributeError, InvalidOperation) as error:
+    except (
+        ValueError,
+        TypeError,
+        KeyError,
+        AttributeError,
+        RecursionError,
+    ) as error:
         message = (
             f"ticket {str(path)!r} cannot be read ({error}); a batch may be running "
             "for it: mend the file, or look at the vendor's list of batches first"
@@ -292,9 +307,14 @@ def _check(ticket: Ticket, schema: object, path: Path) -> None:
         or ticket.state not in get_args(TicketState)
         or ticket.ticket != path.stem
         or any(not isinstance(values[name], str) for name in required)
-        or any(not isinstance(v, str | None) for v in values.values())
-        or any(not isinstance(key, str) for key in ticket.ask_live)
-        or not isinstance(ticket.most_tokens, int)
+        or not all(map(_is_text_or_none, values.values()))
+        or not all(map(_is_text, ticket.ask_live))
+        or not all(_is_time(values[name]) for name in _TIMES)
+        or (ticket.batch_id is not None and not is_id(ticket.batch_id))
+        or (ticket.month is not None and not _MONTH.fullmatch(ticket.month))
+        or not all(
+            map(_is_count, (ticket.most_tokens, ticket.requests, ticket.answered))
+        )
         or (ticket.state == "submitted" and ticket.batch_id is None)
         or (ticket.is_open and len(ticket.asked) != ticket.requests)
     ):
@@ -324,13 +344,52 @@ def _asked(record: Any) -> AskedRequest:
     if (
         not passages
         or request.view not in get_args(View)
-        or not all(isinstance(text, str) for text in texts)
-        or not all(isinstance(text, str | None) for text in perhaps)
+        or not all(map(_is_text, texts))
+        or not all(map(_is_text_or_none, perhaps))
         or not all(isinstance(each.number, int | None) for each in passages)
+        or not _is_count(request.input_tokens)
+        or not _is_count(request.output_tokens)
     ):
         message = "it does not say what was asked about"
         raise ValueError(message)
     return request
+
+
+def _amount(value: object) -> Decimal | None:
+    """Read an amount of money.
+
+    Raises:
+        ValueError: it is none.
+    """
+    amount = None if value is None else amount_in(value)
+    if value is not None and amount is None:
+        message = "an amount in it is none"
+        raise ValueError(message)
+    return amount
+
+
+def _is_count(value: object) -> bool:
+    # A number that is longer would not be written out again.
+    return isinstance(value, int) and 0 <= value < _COUNTED_UP_TO
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and is_storable(value)
+
+
+def _is_text_or_none(value: object) -> bool:
+    return value is None or _is_text(value)
+
+
+def _is_time(value: object) -> bool:
+    """Say whether this is a time with its zone, or none.
+
+    Raises:
+        ValueError: it is no time at all.
+    """
+    if not isinstance(value, str):
+        return value is None
+    return datetime.datetime.fromisoformat(value).tzinfo is not None
 
 
 if sys.platform == "win32":

@@ -239,7 +239,15 @@ def _content(key: str, text: str) -> tuple[Content | None, str | None]:
         return None, "its value is not in the form of its kind"
     if isinstance(content, str) and not rows.is_reply(content):
         return content, "the reply in it is no JSON object"
-    return content, None
+    return content, _odd_marker(content) if isinstance(content, tuple) else None
+
+
+def _odd_marker(located: tuple[Located, ...]) -> str | None:
+    """Say which marker stands for no passage, None where all do."""
+    for marker in (each.marker for each in located if each.marker is not None):
+        if not (marker.isascii() and marker.isdecimal()):
+            return f"its marker is no number: {marker!r:.{_SHOWN}}"
+    return None
 
 
 _READERS: dict[str, Callable[[Mapping[str, JsonValue]], Content | None]] = {
@@ -257,6 +265,20 @@ def _faults(database: sqlite3.Connection) -> Iterator[Finding]:
     for name in foreign_settings(database):
         message = f"a setting is not known: {name:.{_SHOWN}}"
         yield Finding(subject="database", message=message)
+    for name in _doubled_settings(database):
+        message = f"a setting stands there more than once: {name:.{_SHOWN}}"
+        yield Finding(subject="database", message=message)
+
+
+def _doubled_settings(database: sqlite3.Connection) -> list[str]:
+    """Name settings that have two values: diskcache cannot open such a database."""
+    tables = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    if ("Settings",) not in tables.fetchall():
+        return []
+    doubled = database.execute(
+        "SELECT key FROM Settings GROUP BY key HAVING count(*) > 1 ORDER BY key"
+    )
+    return [str(key) for (key,) in doubled]
 
 
 def bytes_of(directory: Path) -> int:

@@ -89,8 +89,14 @@ class Months:
         self._owed.clear()
 
     def _settled(self) -> dict[str, Decimal]:
-        """Give the months that something is owed to, with it."""
-        return {name: self._written(name) + owed for name, owed in self._owed.items()}
+        """Give the months that something is owed to, with it.
+
+        A row that was removed meanwhile has nothing to take off.
+        """
+        return {
+            name: max(Decimal(0), self._written(name) + owed)
+            for name, owed in self._owed.items()
+        }
 
     def _write(self, totals: Mapping[str, Decimal]) -> None:
         for name, usd in totals.items():

@@ -24,6 +24,11 @@ REPLY = "reply:"
 ANSWERS = "chunk:"
 MONTH = "month:"
 
+_LONGEST_AMOUNT = 100
+"""Characters, and decimal places; sums of prices have a third of that at most."""
+_MOST_USD = 10**12
+"""More money than any run can spend."""
+
 
 @dataclass(frozen=True, slots=True)
 class Located:
@@ -95,6 +100,8 @@ def answers_in(value: Mapping[str, JsonValue]) -> tuple[Located, ...] | None:
         marker = entry.get("marker") if isinstance(entry, dict) else None
         if not isinstance(reply, str) or not isinstance(marker, str | None):
             return None
+        if not is_storable(reply) or not is_storable(marker or ""):
+            return None
         found.append(Located(reply, marker))
     return tuple(found)
 
@@ -106,8 +113,8 @@ def kept_in(value: Mapping[str, JsonValue]) -> Kept | None:
         return None
     texts = [kept.get(name) for name in ("statement", "model", "reply", "judged_by")]
     trimmed = kept.get("trimmed")
-    if not all(isinstance(text, str) for text in texts) or not isinstance(
-        trimmed, bool
+    if not isinstance(trimmed, bool) or not all(
+        isinstance(text, str) and is_storable(text) for text in texts
     ):
         return None
     statement, model, reply, judged_by = map(str, texts)
@@ -122,14 +129,34 @@ def kept_in(value: Mapping[str, JsonValue]) -> Kept | None:
 
 def month_in(value: Mapping[str, JsonValue]) -> Decimal | None:
     """Read the spending of a month; None when it is no amount."""
-    amount = value.get("usd")
-    if not isinstance(amount, str):
+    return amount_in(value.get("usd"))
+
+
+def amount_in(value: object) -> Decimal | None:
+    """Read US dollars; None for what nobody can have spent.
+
+    An exponent can stand for more digits than there is memory.
+    """
+    if not isinstance(value, str) or len(value) > _LONGEST_AMOUNT:
         return None
     try:
-        usd = Decimal(amount)
+        usd = Decimal(value)
     except InvalidOperation:
         return None
-    return usd if usd.is_finite() else None
+    if not usd.is_finite() or usd < 0:
+        return None
+    exponent = usd.as_tuple().exponent
+    is_plain = isinstance(exponent, int) and abs(exponent) <= _LONGEST_AMOUNT
+    return usd if is_plain and usd < _MOST_USD else None
+
+
+def is_storable(text: str) -> bool:
+    """Say whether a text can be stored: half a surrogate pair has no UTF-8 form."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def past(kind: str) -> str:

@@ -89,7 +89,8 @@ class Store:
             # Absolute: diskcache expands a leading `~`.
             self._rows = _open(directory.absolute())
             self._verify()
-        except (OSError, sqlite3.Error) as error:
+        # diskcache trusts the shape of its own settings table.
+        except (OSError, ValueError, sqlite3.Error) as error:
             message = f"cache {str(directory)!r} cannot be opened: {error}"
             raise ConfigError(message) from error
 

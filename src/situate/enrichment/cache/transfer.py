@@ -145,10 +145,15 @@ def _line(record: dict[str, JsonValue], where: str) -> _Line:
     """
     key = record.get("key")
     content: str | tuple[Located, ...] | None = None
-    if record.get("schema") == rows.SCHEMA and isinstance(key, str):
+    if (
+        record.get("schema") == rows.SCHEMA
+        and isinstance(key, str)
+        and rows.is_storable(key)
+    ):
         if key.startswith(rows.REPLY):
             raw = rows.reply_in(record)
-            content = raw if raw is not None and rows.is_reply(raw) else None
+            is_ours = raw is not None and rows.is_storable(raw) and rows.is_reply(raw)
+            content = raw if is_ours else None
         elif key.startswith(rows.ANSWERS):
             content = rows.answers_in(record)
     if content is None or not isinstance(key, str):

@@ -17,11 +17,14 @@ from situate.enrichment.providers.batch_replies import (
     count,
     fields,
     lines_of,
+    named,
+    next_page,
     our_errors,
     page_of,
     record_of,
     said,
     taken_in,
+    word,
 )
 from situate.enrichment.providers.batching import (
     BatchItem,
@@ -49,7 +52,7 @@ _PAGE = 100
 
 _BLOCK_BYTES = 1 << 20
 
-_ERRORS: dict[object, ItemError] = {"expired": "expired", "canceled": "cancelled"}
+_ERRORS: dict[str, ItemError] = {"expired": "expired", "canceled": "cancelled"}
 
 
 class AnthropicBatches:
@@ -135,6 +138,7 @@ class AnthropicBatches:
 
         client, _ = self._opened()
         after: str | None = None
+        seen: set[str] = set()
         while True:
             query: dict[str, object] = {"limit": _PAGE}
             if after is not None:
@@ -143,12 +147,15 @@ class AnthropicBatches:
                 text = await client.get(
                     _BATCHES, cast_to=str, options={"params": query}
                 )
-            entries, after = page_of(self._connection, text)
+            entries, last = page_of(self._connection, text)
+            after = next_page(self._connection, last, seen)
             for entry in entries:
                 if entry.get("id") == since:
                     return
                 yield Listed(
-                    batch_id=str(entry.get("id")), ticket=None, state=_state(entry)
+                    batch_id=named(self._connection, entry),
+                    ticket=None,
+                    state=_state(entry),
                 )
             if after is None:
                 return
@@ -194,7 +201,7 @@ class AnthropicBatches:
             return BatchItem(custom_id=name, raw=json.dumps(message))
         return BatchItem(
             custom_id=name,
-            error=_ERRORS.get(result.get("type"), "errored"),
+            error=_ERRORS.get(word(result.get("type")), "errored"),
             message=said(self._connection, result.get("error")),
         )
 

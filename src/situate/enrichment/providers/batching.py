@@ -23,6 +23,9 @@ BatchStatus: TypeAlias = Literal[
 
 ItemError: TypeAlias = Literal["errored", "expired", "cancelled"]
 
+_LONGEST_ID = 256
+"""Characters; vendors' ids of batches and files have 20 to 40."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
@@ -157,6 +160,11 @@ class BatchProvider(Protocol):
 
     async def close(self) -> None:
         """Let go of connections."""
+
+
+def is_id(value: str) -> bool:
+    """Say whether a text can be the id of a batch, a file or a request."""
+    return 0 < len(value) <= _LONGEST_ID and value.isprintable()
 
 
 def open_batches(

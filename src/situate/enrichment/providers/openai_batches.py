@@ -17,11 +17,13 @@ from situate.enrichment.providers.batch_replies import (
     fields,
     lines_of,
     named,
+    next_page,
     our_errors,
     page_of,
     record_of,
     said,
     taken_in,
+    word,
 )
 from situate.enrichment.providers.batching import (
     BatchItem,
@@ -31,6 +33,7 @@ from situate.enrichment.providers.batching import (
     ItemError,
     Limits,
     Listed,
+    is_id,
 )
 from situate.enrichment.providers.connection import connect, on_the_wire
 from situate.enrichment.providers.openai import VENDOR
@@ -50,7 +53,7 @@ _PAGE = 100
 _NOTE = "situate_ticket"
 """The key of a batch's metadata that holds the ticket."""
 
-_STATUSES: dict[object, BatchStatus] = {
+_STATUSES: dict[str, BatchStatus] = {
     "completed": "ended",
     "failed": "failed",
     "expired": "expired",
@@ -58,7 +61,7 @@ _STATUSES: dict[object, BatchStatus] = {
 }
 """Of a batch that is over; in any other it is still worked on."""
 
-_ERRORS: dict[object, ItemError] = {
+_ERRORS: dict[str, ItemError] = {
     "batch_expired": "expired",
     "batch_cancelled": "cancelled",
 }
@@ -134,13 +137,20 @@ class OpenAIBatches:
         wait = httpx2.Timeout(SUBMIT_SECONDS, connect=self._connection.timeout_seconds)
         parcel.file.seek(0)
         with our_errors(patient, openai):
-            file = await client.files.create(
-                file=("requests.jsonl", parcel.file, "application/jsonl"),
-                purpose="batch",
-                timeout=wait,
+            # As text: `files.create` takes anything for a file.
+            said_of_file = await client.post(
+                "/files",
+                body={"purpose": "batch"},
+                files={"file": ("requests.jsonl", parcel.file, "application/jsonl")},
+                cast_to=str,
+                options={
+                    "timeout": wait,
+                    "headers": {"content-type": "multipart/form-data"},
+                },
             )
+        file = fields(self._connection, said_of_file)
         body = {
-            "input_file_id": named(self._connection, {"id": file.id}),
+            "input_file_id": named(self._connection, file),
             "endpoint": "/v1/chat/completions",
             "completion_window": "24h",
             "metadata": {_NOTE: ticket},
@@ -157,6 +167,7 @@ class OpenAIBatches:
 
         client, _ = self._opened()
         after: str | None = None
+        seen: set[str] = set()
         while True:
             query: dict[str, object] = {"limit": _PAGE}
             if after is not None:
@@ -165,12 +176,13 @@ class OpenAIBatches:
                 text = await client.get(
                     "/batches", cast_to=str, options={"params": query}
                 )
-            entries, after = page_of(self._connection, text)
+            entries, last = page_of(self._connection, text)
+            after = next_page(self._connection, last, seen)
             for entry in entries:
                 notes = entry.get("metadata")
                 note = notes.get(_NOTE) if isinstance(notes, dict) else None
                 yield Listed(
-                    batch_id=str(entry.get("id")),
+                    batch_id=named(self._connection, entry),
                     ticket=note if isinstance(note, str) else "",
                     state=self._state(entry),
                 )
@@ -190,7 +202,7 @@ class OpenAIBatches:
         _, http = self._opened()
         for key in ("output_file_id", "error_file_id"):
             name = batch.get(key)
-            if not isinstance(name, str) or not name:
+            if not isinstance(name, str) or not is_id(name):
                 continue
             path = f"/files/{quote(name, safe='')}/content"
             async for line in lines_of(self._connection, http, path, {}):
@@ -227,7 +239,7 @@ class OpenAIBatches:
         body = response.get("body")
         if response.get("status_code") == 200 and isinstance(body, dict) and not error:
             return BatchItem(custom_id=name, raw=json.dumps(body))
-        code = error.get("code") if isinstance(error, dict) else None
+        code = word(error.get("code")) if isinstance(error, dict) else ""
         return BatchItem(
             custom_id=name,
             error=_ERRORS.get(code, "errored"),
@@ -241,7 +253,7 @@ class OpenAIBatches:
         errors = errors.get("data") if isinstance(errors, dict) else None
         first = errors[0] if isinstance(errors, list) and errors else None
         return BatchState(
-            status=_STATUSES.get(batch.get("status"), "in_progress"),
+            status=_STATUSES.get(word(batch.get("status")), "in_progress"),
             # While a file is validated the vendor says 0.
             total=count(counts.get("total")) or None,
             succeeded=count(counts.get("completed")),
@@ -257,7 +269,7 @@ class OpenAIBatches:
             connection.check()
             options = connection.client_options(self._transport)
             hooks = options["event_hooks"]["request"]
-            options["event_hooks"] = {"request": [_note_type, *hooks, _keep_type]}
+            options["event_hooks"]["request"] = [_note_type, *hooks, _keep_type]
             self._http = openai.DefaultAsyncHttpxClient(**options)
             self._client = openai.AsyncOpenAI(
                 api_key=connection.key,
