@@ -39,7 +39,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         monkeypatch.chdir(folder)
         with Cache(folder / "cache", now=lambda: datetime(2026, 6, 1, tzinfo=UTC)) as c:
             c.store_reply("a", '{"text": "A sentence."}')
-            c.store_answers("about-a", (Located("a", "m1"),))
+            c.store_answers("about-a", (Located("a", "1"),))
             c.months().reserve(Decimal("1.25"), most=None)
         yield folder
 

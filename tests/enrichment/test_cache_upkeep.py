@@ -64,7 +64,7 @@ def test_a_cache_says_what_it_holds(tmp_path: Path) -> None:
     _fill(tmp_path, "2026-10-01", "a", "b")
     with Cache(tmp_path, now=_on("2026-11-05")) as cache:
         cache.store_reply("alone", RAW)
-        cache.store_answers("about-both", (Located("a", "m1"), Located("b")))
+        cache.store_answers("about-both", (Located("a", "1"), Located("b")))
         cache.months().reserve(Decimal("1.50"), most=None)
 
     found = upkeep.statistics(tmp_path)
@@ -239,7 +239,7 @@ def test_what_is_carried_over_answers_there(tmp_path: Path) -> None:
     source, target = tmp_path / "source", tmp_path / "target"
     _fill(source, "2026-10-01", "b", "a")
     with Cache(source) as cache:
-        cache.store_answers("group", (Located("a", "m1"), Located("b")))
+        cache.store_answers("group", (Located("a", "1"), Located("b")))
         cache.months().reserve(Decimal(1), most=None)
     first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
 
@@ -252,7 +252,7 @@ def test_what_is_carried_over_answers_there(tmp_path: Path) -> None:
     assert first.read_bytes() == second.read_bytes()
     with Cache(target) as cache:
         assert cache.reply("a") == RAW
-        assert cache.answers("group") == (Located("a", "m1"), Located("b"))
+        assert cache.answers("group") == (Located("a", "1"), Located("b"))
         assert cache.months().current().usd == 0
 
 

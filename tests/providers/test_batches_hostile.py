@@ -148,14 +148,14 @@ def test_a_hand_in_whose_answer_names_no_batch_may_have_arrived(
         use(name, answer, submit)
 
 
-def test_an_answer_in_another_encoding_than_it_says_is_none() -> None:
+def test_an_answer_is_read_as_utf8_whatever_it_says_it_is_in() -> None:
     """Gateways that fail say odd things of their own pages."""
 
     def answer(request: httpx2.Request) -> httpx2.Response:
         kind = {"content-type": "application/json; charset=utf-16"}
         if request.url.path.endswith("/files"):
             return httpx2.Response(200, json={"id": "f"})
-        return httpx2.Response(200, content=b'{"id": "b"}', headers=kind)
+        return httpx2.Response(200, content="\u00e4".encode("utf-16"), headers=kind)
 
     with pytest.raises(TransientError, match="not about a batch"):
         use("openai", answer, lambda batches: batches.poll("b"))
