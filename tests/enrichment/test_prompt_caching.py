@@ -130,7 +130,7 @@ def _play(
 def test_a_document_is_written_to_the_cache_once(
     tmp_path: Path, model: str, billing: Billing
 ) -> None:
-    """One write for each document, and everything else reads it."""
+    """Scene L19: one write for each document, and everything else reads it."""
     vendor = _vendor(model, billing)
     sources = [_document(number) for number in range(5)]
 
@@ -163,7 +163,7 @@ def test_nobody_else_asks_before_the_cache_was_read(tmp_path: Path, model: str) 
 def test_a_cache_that_is_never_read_is_not_paid_for_on_and_on(
     tmp_path: Path, model: str
 ) -> None:
-    """After three writes nothing is marked any more, and a warning says why."""
+    """Scene L21: after three writes nothing is marked any more, and a warning says why."""
     vendor = _vendor(model, NEVER)
 
     played = _play(vendor, tmp_path, [_document(0), _document(1)])
@@ -181,7 +181,7 @@ def test_a_cache_that_is_never_read_is_not_paid_for_on_and_on(
 def test_a_document_below_the_minimum_is_neither_marked_nor_waited_for(
     tmp_path: Path, model: str
 ) -> None:
-    """Vendors keep no short prefix, and say nothing when asked to."""
+    """Scene L20: vendors keep no short prefix, and say nothing when asked to."""
     vendor = _vendor(model, REPORTED)
     source = document(*texts(3))
     # Claude keeps prefixes from 512 tokens on, which the instructions have alone.
