@@ -163,7 +163,7 @@ def test_nobody_else_asks_before_the_cache_was_read(tmp_path: Path, model: str) 
 def test_a_cache_that_is_never_read_is_not_paid_for_on_and_on(
     tmp_path: Path, model: str
 ) -> None:
-    """Scene L21: after three writes nothing is marked any more, and a warning says why."""
+    """Scene L21: after three writes nothing is marked, and a warning says why."""
     vendor = _vendor(model, NEVER)
 
     played = _play(vendor, tmp_path, [_document(0), _document(1)])
