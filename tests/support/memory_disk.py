@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
 
 _MEMORY = Path("/dev/shm")  # noqa: S108 - the system's own, and a folder of ours in it
 
+_NEEDED_BYTES = 1 << 30
+"""Containers often have 64 MB there, which a few large corpora would fill."""
+
 
 @contextmanager
 def memory_disk(otherwise: Path) -> Iterator[Path]:
@@ -19,7 +23,7 @@ def memory_disk(otherwise: Path) -> Iterator[Path]:
 
     A cache waits for the disk with every answer, and some forty times to be opened.
     """
-    if not _MEMORY.is_dir():
+    if not _MEMORY.is_dir() or shutil.disk_usage(_MEMORY).free < _NEEDED_BYTES:
         yield otherwise
         return
     with tempfile.TemporaryDirectory(dir=_MEMORY) as folder:
