@@ -7,7 +7,9 @@ spellings may be one file: each is met here once, for everybody who opens files.
 from __future__ import annotations
 
 import errno
+import os
 import stat
+import sys
 import unicodedata
 from typing import TYPE_CHECKING
 
@@ -62,3 +64,40 @@ def is_folder(path: Path) -> bool:
         return path.is_dir()
     except OSError:
         return False
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def take_lock(descriptor: int) -> None:
+        """Lock an open file for this process alone, without waiting.
+
+        Raises:
+            BlockingIOError: another process holds it.
+        """
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except PermissionError as error:
+            raise BlockingIOError from error
+
+    def sync_folder(folder: Path) -> None:
+        """Windows keeps no folder open to sync."""
+
+else:
+    import fcntl
+
+    def take_lock(descriptor: int) -> None:
+        """Lock an open file for this process alone, without waiting.
+
+        Raises:
+            BlockingIOError: another process holds it.
+        """
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def sync_folder(folder: Path) -> None:
+        """Have the names in a folder survive a loss of power."""
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

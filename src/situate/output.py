@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from situate import files
 from situate.errors import ConfigError, Locked, SituateError
+from situate.files import sync_folder, take_lock
 from situate.manifest import FileDigest
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class Output:
             draft.finish()
         for draft in drafts:
             draft.publish()
-        _sync_folder(self._path.parent)
+        sync_folder(self._path.parent)
 
 
 @contextmanager
@@ -192,34 +192,8 @@ def _lock(path: Path) -> Iterator[None]:
     """
     with path.with_name(f".{path.stem}.lock").open("ab") as file:
         try:
-            _take(file.fileno())
+            take_lock(file.fileno())
         except BlockingIOError as error:
             message = f"output {str(path)!r} is being written by another run; wait"
             raise Locked(message) from error
         yield
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _take(descriptor: int) -> None:
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except PermissionError as error:
-            raise BlockingIOError from error
-
-    def _sync_folder(folder: Path) -> None:
-        """Windows keeps no folder open to sync."""
-
-else:
-    import fcntl
-
-    def _take(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-    def _sync_folder(folder: Path) -> None:
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

@@ -12,7 +12,6 @@ import datetime
 import json
 import os
 import re
-import sys
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
@@ -24,6 +23,7 @@ from situate.enrichment.keys import canonical
 from situate.enrichment.providers.batching import is_id
 from situate.enrichment.settings import View
 from situate.errors import Locked, RecordError, SituateError
+from situate.files import sync_folder, take_lock
 from situate.model import digest
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class Tickets:
                 file.flush()
                 os.fsync(file.fileno())
             part.replace(path)
-            _sync_folder(self.folder)
+            sync_folder(self.folder)
         except OSError as error:
             message = f"ticket {str(path)!r} cannot be written: {error}"
             raise SituateError(message) from error
@@ -180,7 +180,7 @@ class Tickets:
             raise SituateError(message) from error
         with file:
             try:
-                _take(file.fileno())
+                take_lock(file.fileno())
             except BlockingIOError as error:
                 message = (
                     f"tickets in {str(self.folder)!r} are being worked on by another "
@@ -390,29 +390,3 @@ def _is_time(value: object) -> bool:
     if not isinstance(value, str):
         return value is None
     return datetime.datetime.fromisoformat(value).tzinfo is not None
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _take(descriptor: int) -> None:
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except PermissionError as error:
-            raise BlockingIOError from error
-
-    def _sync_folder(folder: Path) -> None:
-        """Windows keeps no folder open to sync."""
-
-else:
-    import fcntl
-
-    def _take(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-    def _sync_folder(folder: Path) -> None:
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
