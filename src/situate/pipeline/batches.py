@@ -340,10 +340,7 @@ def opened(config: Config) -> tuple[Job, Asking]:
         ConfigError: enrichment is off, or something in the config cannot be used.
     """
     (job,) = ready([config])
-    if job.asking is None:
-        message = f"{config.path}: enrichment.enabled is false; nothing is asked"
-        raise ConfigError(message)
-    return job, job.asking
+    return job, job.asked()
 
 
 @contextmanager

@@ -198,13 +198,22 @@ class Job:
             ConfigError: enrichment is off.
             SituateError: two documents name one id.
         """
+        asking = self.asked()
+        for document in self._documents(sources, _Seen(), watcher):
+            yield asking.plan(document, self.preparer)
+
+    def asked(self) -> Asking:
+        """Give whom to ask, for what makes no sense without.
+
+        Raises:
+            ConfigError: enrichment is off.
+        """
         if self.asking is None:
             message = (
                 f"{self.config.path}: enrichment.enabled is false; nothing is asked"
             )
             raise ConfigError(message)
-        for document in self._documents(sources, _Seen(), watcher):
-            yield self.asking.plan(document, self.preparer)
+        return self.asking
 
     @contextmanager
     def _cache(self, asking: Asking, watcher: Watcher) -> Iterator[Cache | None]:
