@@ -32,6 +32,9 @@ _WORD = re.compile(r"\s*\S+")
 
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
+FREE: Final[tuple[Kind, ...]] = ("none", "breadcrumb")
+"""Kinds that need no statements."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
@@ -62,6 +65,8 @@ class Statements:
     """By chunk id; chunks without one have no key."""
     usd: Decimal | None
     """At list price, nothing cached; None where no price is known."""
+    complete: bool = True
+    """Whether all that were wanted could be asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +74,7 @@ class Arm:
     """Passages as one way of indexing has them."""
 
     name: str
-    kind: Literal[Kind, "windows", "file"]
+    kind: Literal[Kind, "windows", "file", "run"]
     entries: tuple[Entry, ...]
     statements: Statements | None = None
     placing: Placing | None = None
@@ -78,6 +83,11 @@ class Arm:
     all of it."""
     documents: tuple[Entry, ...] = ()
     """Entries of whole documents, which say where to look for entries."""
+
+    @property
+    def usd(self) -> Decimal | None:
+        """What its statements cost once; None without, or where it is unknown."""
+        return self.statements.usd if self.statements else None
 
     @property
     def unplaced(self) -> int:

@@ -88,8 +88,13 @@ class ArmFacts:
 
     name: str
     kind: Literal[
-        "none", "breadcrumb", "statement", "breadcrumb+statement", "windows",
-        "file", "run",
+        "none",
+        "breadcrumb",
+        "statement",
+        "breadcrumb+statement",
+        "windows",
+        "file",
+        "run",
     ]
     prompt: str | None
     """The prompt its statements were asked with."""

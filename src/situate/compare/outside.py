@@ -9,12 +9,13 @@ else looked for. situate's own files are such files.
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from situate.compare.arms import Arm, Entry, above
 from situate.compare.grounds import union
 from situate.errors import RecordError
-from situate.fields import Fields, span
+from situate.fields import Fields
 from situate.records import from_line, read_lines
 
 if TYPE_CHECKING:
@@ -119,45 +120,53 @@ class _Reader:
         return found
 
 
-def runs(
-    path: Path, questions: Sequence[Question], arms: Sequence[Arm]
-) -> dict[str, tuple[Entry, ...]]:
-    """Read rankings of a user's own engine: `qid` and `chunk_ids`, best first.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """Rankings of a user's own engine."""
 
-    Chunks are those of `arms`; the first arm that has them all lends their texts and
-    places. A question without a line has an empty ranking.
+    arm: Arm
+    """Of kind `run`; its entries are those that were retrieved."""
+    rankings: Mapping[str, tuple[Entry, ...]]
+    """By question, best first; a question that is missing brought nothing."""
+
+
+def run_file(
+    name: str, path: Path, questions: Sequence[Question], arms: Sequence[Arm]
+) -> Run:
+    """Read rankings: lines of `qid` and `chunk_ids`, best first.
+
+    A chunk is that of the first of `arms` with its id; ids said twice count once.
 
     Raises:
         RecordError: a line names a question or a chunk that nobody knows.
     """
-    known = {question.qid for question in questions}
-    lines: dict[str, tuple[str, tuple[str, ...]]] = {}
+    asked = {question.qid for question in questions}
+    known: dict[str, Entry] = {}
+    for arm in reversed(arms):
+        known.update((entry.entry_id, entry) for entry in arm.entries)
+    rankings: dict[str, tuple[Entry, ...]] = {}
     for where, line in read_lines(path):
         if not line.strip():
             continue
         fields = Fields(from_line(line, where), where)
-        qid = fields.text("qid")
-        if qid not in known or qid in lines:
-            trouble = "stands there twice" if qid in lines else "is no question"
+        qid, ids = fields.text("qid"), fields.listed("chunk_ids", str)
+        if qid not in asked or qid in rankings:
+            trouble = "stands there twice" if qid in rankings else "is no question"
             message = f"{where}: qid {qid!r} {trouble}"
             raise RecordError(message)
-        lines[qid] = where, fields.listed("chunk_ids", str)
-    by_id: dict[str, Entry] = {}
-    for arm in reversed(arms):
-        by_id.update((entry.entry_id, entry) for entry in arm.entries)
-    for where, ids in lines.values():
-        for chunk_id in ids:
-            if chunk_id not in by_id:
-                message = f"{where}: no chunk {chunk_id!r} in any arm"
-                raise RecordError(message)
-    nothing: tuple[str, tuple[str, ...]] = ("", ())
-    return {
-        question.qid: tuple(
-            by_id[chunk_id]
-            for chunk_id in dict.fromkeys(lines.get(question.qid, nothing)[1])
-        )
-        for question in questions
+        unknown = next((one for one in ids if one not in known), None)
+        if unknown is not None:
+            message = f"{where}: no chunk {unknown!r} in any arm"
+            raise RecordError(message)
+        rankings[qid] = tuple(known[one] for one in dict.fromkeys(ids))
+    if not rankings:
+        message = f"{path}: no ranking in it"
+        raise RecordError(message)
+    retrieved = {
+        entry.entry_id: entry for ranking in rankings.values() for entry in ranking
     }
+    arm = Arm(name=f"run:{name}", kind="run", entries=tuple(retrieved.values()))
+    return Run(arm=arm, rankings=rankings)
 
 
 def _text(fields: Fields, key: str) -> str | None:

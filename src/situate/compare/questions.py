@@ -92,9 +92,8 @@ def _question(fields: Fields, grounds: Mapping[str, Ground], where: str) -> Ques
             f"{where}: gold is empty; questions without an answer go into --query-log"
         )
         raise RecordError(message)
+    # One that is not in the corpus is left out already.
     excluded = fields.listed("exclude_docs", str) if "exclude_docs" in fields else ()
-    for doc_id in excluded:
-        _ground(doc_id, grounds, f"{where}: exclude_docs")
     drafted = "drafted" in fields and fields.flag("drafted")
     return Question(
         qid=qid,

@@ -8,7 +8,7 @@ is the same on every run.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Final, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 import numpy as np
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from situate.compare.arms import Entry
+    from situate.compare.embedders.contract import Reranker, Rows
 
 Retriever = Literal["bm25", "bm25-fields", "dense", "hybrid"]
 """`bm25` has breadcrumb and reading as one field, `bm25-fields` as two; `hybrid`
@@ -51,13 +52,6 @@ out of reach of most budgets."""
 Scores = dict[Retriever, "NDArray[np.float32]"]
 
 
-class Reranker(Protocol):
-    """Scores texts for a query; the higher, the better."""
-
-    def __call__(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        """Give one score for each text."""
-
-
 class Index:
     """Entries, ready to be asked by every retriever that is wanted."""
 
@@ -66,7 +60,7 @@ class Index:
         entries: Sequence[Entry],
         retrievers: Collection[Retriever],
         words: Callable[[str], list[str]],
-        vectors: NDArray[np.float32] | None,
+        vectors: Rows | None,
     ) -> None:
         """Index at least one entry; `vectors` has a row of unit length for each.
 
@@ -169,6 +163,6 @@ def reranked(
     It sees what the dense index has of an entry, prefix and statement included.
     """
     first = list(ranking[:_RERANKED])
-    scores = reranker(query, [entries[place].dense for place in first])
+    scores = reranker.score(query, [entries[place].dense for place in first])
     order = sorted(range(len(first)), key=lambda number: (-scores[number], number))
     return [*(first[number] for number in order), *ranking[_RERANKED:]]

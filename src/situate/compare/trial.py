@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 from statistics import median
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from situate.compare.measures import Cuts, score
 from situate.compare.ranking import LEXICAL, Index, looked_into, reranked
@@ -13,24 +13,14 @@ from situate.compare.ranking import LEXICAL, Index, looked_into, reranked
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from situate.compare.arms import Arm, Entry
+    from situate.compare.embedders.contract import Embedder, Reranker, Role, Rows
+    from situate.compare.outside import Run
     from situate.compare.questions import Question
-    from situate.compare.ranking import Reranker, Retriever
+    from situate.compare.ranking import Retriever
 
 _KEPT = 10
 """Entries of a ranking that a report shows."""
-
-
-class Embed(Protocol):
-    """Turns texts into vectors of unit length."""
-
-    def __call__(
-        self, texts: Sequence[str], role: Literal["query", "document"]
-    ) -> NDArray[np.float32]:
-        """Give one row for each text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +30,7 @@ class Setting:
     retrievers: tuple[Retriever, ...]
     words: Callable[[str], list[str]]
     """Finds the words of a text for lexical indexes."""
-    embed: Embed | None
+    embedder: Embedder | None
     """None where no retriever needs vectors."""
     reranker: Reranker | None = None
     cuts: Cuts = field(default_factory=Cuts)
@@ -60,8 +50,8 @@ class Result:
     """One number for each question, in their order."""
     first: tuple[tuple[Entry, ...], ...]
     """What is handed over first, best first, for each question."""
-    milliseconds: float
-    """Median time to rank one question, its embedding left out."""
+    milliseconds: float | None
+    """Median time to rank one question, its embedding left out; None for a run."""
 
 
 def retrievers_of(arm: Arm, setting: Setting) -> tuple[Retriever, ...]:
@@ -105,19 +95,34 @@ def try_arm(
     )
 
 
+def try_run(run: Run, questions: Sequence[Question], setting: Setting) -> Result:
+    """Score rankings of a user's own engine, which counts as a retriever itself."""
+    rankings = [run.rankings.get(question.qid, ()) for question in questions]
+    scores = [
+        score(ranking, question.gold, setting.cuts)
+        for question, ranking in zip(questions, rankings, strict=True)
+    ]
+    return Result(
+        arm=run.arm.name,
+        retriever="run",
+        measures={
+            name: tuple(row[name] for row in scores) for name in setting.cuts.measures
+        },
+        first=tuple(ranking[:_KEPT] for ranking in rankings),
+        milliseconds=None,
+    )
+
+
 def rankings_of(
     arm: Arm, questions: Sequence[Question], setting: Setting
 ) -> Iterator[tuple[Question, Retriever, list[Entry], float]]:
     """Yield each question's ranking by each retriever, and the seconds it took."""
     retrievers = retrievers_of(arm, setting)
-    dense = setting.embed if not LEXICAL.issuperset(retrievers) else None
-    leaves = _index(arm.entries, retrievers, setting, dense)
-    upper = (
-        _index(arm.documents, retrievers, setting, dense) if setting.drilled else None
+    leaves = index_of(arm.entries, retrievers, setting)
+    upper = index_of(arm.documents, retrievers, setting) if setting.drilled else None
+    vectors = vectors_of(
+        [question.query for question in questions], "query", retrievers, setting
     )
-    vectors = None
-    if dense is not None:
-        vectors = dense([question.query for question in questions], "query")
     for number, question in enumerate(questions):
         vector = None if vectors is None else vectors[number]
         begun = time.perf_counter()
@@ -138,16 +143,25 @@ def rankings_of(
             yield question, retriever, ranking, shared + time.perf_counter() - begun
 
 
-def _index(
-    entries: Sequence[Entry],
+def index_of(
+    entries: Sequence[Entry], retrievers: Sequence[Retriever], setting: Setting
+) -> Index:
+    """Index entries for the retrievers that are to ask them."""
+    texts = [entry.dense for entry in entries]
+    vectors = vectors_of(texts, "document", retrievers, setting)
+    return Index(entries, retrievers, setting.words, vectors)
+
+
+def vectors_of(
+    texts: Sequence[str],
+    role: Role,
     retrievers: Sequence[Retriever],
     setting: Setting,
-    dense: Embed | None,
-) -> Index:
-    vectors = None
-    if dense is not None:
-        vectors = dense([entry.dense for entry in entries], "document")
-    return Index(entries, retrievers, setting.words, vectors)
+) -> Rows | None:
+    """Embed texts where a retriever needs it, one row for each; else None."""
+    if LEXICAL.issuperset(retrievers) or setting.embedder is None:
+        return None
+    return setting.embedder.embed(texts, role)
 
 
 def handed_over(
