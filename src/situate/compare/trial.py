@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 from statistics import median
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from situate.compare.measures import Cuts, score
 from situate.compare.ranking import LEXICAL, Index, looked_into, reranked
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from situate.compare.outside import Run
     from situate.compare.questions import Question
     from situate.compare.ranking import Retriever
+
+Returned = Literal["leaf", "section"]
+"""What is handed over for a leaf that was found."""
+
+RETURNED: Final[tuple[Returned, ...]] = get_args(Returned)
 
 _KEPT = 10
 """Entries of a ranking that a report shows."""
@@ -34,8 +39,7 @@ class Setting:
     """None where no retriever needs vectors."""
     reranker: Reranker | None = None
     cuts: Cuts = field(default_factory=Cuts)
-    returned: Literal["leaf", "section"] = "leaf"
-    """What is handed over for an entry that was found."""
+    returned: Returned = "leaf"
     drilled: bool = False
     """Whether documents are ranked first, and entries inside the best of them."""
 
@@ -164,9 +168,7 @@ def vectors_of(
     return setting.embedder.embed(texts, role)
 
 
-def handed_over(
-    ranking: Sequence[Entry], arm: Arm, returned: Literal["leaf", "section"]
-) -> list[Entry]:
+def handed_over(ranking: Sequence[Entry], arm: Arm, returned: Returned) -> list[Entry]:
     """Give what is handed over for a ranking: its entries, or their sections once."""
     if returned == "leaf":
         return list(ranking)

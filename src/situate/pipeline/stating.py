@@ -87,6 +87,7 @@ def statements(
         prompt=asking.settings.prompt,
         by_chunk=found,
         usd=_list_price(job, asking, sources),
+        complete=summary.stopped is None,
     )
 
 

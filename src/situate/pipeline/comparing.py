@@ -1,0 +1,397 @@
+"""`compare`: a corpus's own documents and questions, every arm, one answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from situate import readers
+from situate.compare import blind
+from situate.compare.arms import FREE, KINDS, Leaves, bare, stated, windows
+from situate.compare.browsing import browse
+from situate.compare.comparison import Comparison
+from situate.compare.embedders import open_embedder, open_reranker
+from situate.compare.grounds import lay
+from situate.compare.lexical import analyzer, prevailing
+from situate.compare.outside import chunk_file, run_file
+from situate.compare.querylog import blind_page, contests, load_log
+from situate.compare.questions import load
+from situate.compare.ranking import LEXICAL
+from situate.compare.report import page, to_json
+from situate.compare.summary import Terms, facts, judged_arms, rivals, summarize
+from situate.compare.trial import Setting, retrievers_of, try_arm, try_run
+from situate.compare.vectors import Vectors
+from situate.errors import ConfigError, SituateError
+from situate.files import opened
+from situate.model import leaf_ids
+from situate.output import Output, writing
+from situate.pipeline.documents import Failed, Prepared
+from situate.pipeline.jobs import ready
+from situate.pipeline.stating import job_for, statements
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from situate.compare.arms import Arm, Kind, Placing
+    from situate.compare.grounds import Ground
+    from situate.compare.questions import Question
+    from situate.compare.ranking import Retriever
+    from situate.compare.trial import Result, Returned
+    from situate.config import Config
+    from situate.corpus import Source
+    from situate.model import Span
+    from situate.pipeline.jobs import Job
+    from situate.pipeline.watching import Watcher
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What to compare, settled before anybody looks at a number."""
+
+    queries: Path | None
+    """Questions with their gold."""
+    query_log: Path | None = None
+    """Questions without."""
+    judged: tuple[tuple[str, Path], ...] = ()
+    """Keys of blind pages, and what was judged on them."""
+    kinds: tuple[Kind, ...] = ()
+    """Arms of situate's; none named: all that the prompts allow."""
+    prompts: tuple[str, ...] = ()
+    """Prompts whose statements are compared; none named: the config's, if it asks."""
+    placings: tuple[Placing, ...] = ("dense",)
+    retrievers: tuple[Retriever, ...] = ("bm25", "dense", "hybrid")
+    windows: tuple[int, ...] = ()
+    """Sizes of token windows to compare with."""
+    chunk_files: tuple[tuple[str, Path], ...] = ()
+    """Names and files of chunks made elsewhere."""
+    run_files: tuple[tuple[str, Path], ...] = ()
+    """Names and files of rankings made elsewhere."""
+    returned: Returned = "leaf"
+    drilled: bool = False
+    embedder: str = "static"
+    base_url: str | None = None
+    """Where an embedder of OpenAI's protocol listens; OpenAI's own if unset."""
+    reranker: str | None = None
+    terms: Terms
+    report: Path | None = None
+    """The HTML file; beside the config's output if unset."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corpus:
+    """What was read of a corpus, once."""
+
+    leaves: Leaves
+    grounds: Mapping[str, Ground]
+    language: str | None
+    """The one most documents name."""
+    notes: tuple[str, ...]
+    """What could not be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """What a comparison came to, and where it stands."""
+
+    comparison: Comparison
+    json: bytes
+    written: tuple[Path, ...]
+    complete: bool
+    """Whether every statement that was wanted could be asked for."""
+
+
+def compare(config: Config, request: Request, watcher: Watcher) -> Compared:
+    """Compare the arms of a corpus on its questions, and write the report.
+
+    Raises:
+        ConfigError: something in the config or the request cannot be used.
+        RecordError: the questions, chunks or rankings given do not match the corpus.
+        Locked: another comparison writes the same report.
+        SituateError: no document can be read, or no request can succeed.
+    """
+    if request.queries is None and request.query_log is None and not request.judged:
+        message = "nothing to compare on: name --queries or --query-log"
+        raise ConfigError(message)
+    trees = request.returned == "section" or request.drilled
+    if trees and config.chunking.granularity == "leaves":
+        config = replace(config, chunking=replace(config.chunking, granularity="tree"))
+    job = ready((config,))[0]
+    sources = job.sources()
+    report = request.report or config.output.beside("compare.html")
+    kept = (*job.kept(sources), *filter(None, (request.queries, request.query_log)))
+    beside = report.with_suffix(".json")
+    with Output(report, beside, kept=kept) as files, writing(report):
+        work = _worked(job, sources, request, watcher)
+        written = {
+            report: page(work.comparison),
+            beside: to_json(work.comparison),
+            **{
+                report.with_name(f"{report.stem}.{name}"): content
+                for name, content in work.pages.items()
+            },
+        }
+        drafts = []
+        for path, content in written.items():
+            draft = files.draft(path.name)
+            draft.write(content)
+            drafts.append(draft)
+        files.publish(*drafts)
+    return Compared(
+        comparison=work.comparison,
+        json=written[beside],
+        written=tuple(written),
+        complete=work.complete,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Work:
+    """All that is to be written."""
+
+    comparison: Comparison
+    pages: Mapping[str, bytes]
+    """Pages to judge on and their keys, by the end of their names."""
+    complete: bool
+    """Whether every statement could be asked for."""
+
+
+def _worked(
+    job: Job, sources: Sequence[Source], request: Request, watcher: Watcher
+) -> _Work:
+    """Read, ask, index, rank and judge."""
+    prepared = _prepared(job, sources, watcher)
+    job = replace(job, preparer=replace(job.preparer, at_hand=prepared))
+    corpus = read_corpus(job, prepared)
+    questions: tuple[Question, ...] = ()
+    if request.queries is not None:
+        questions = load(request.queries, corpus.grounds)
+    log = load_log(request.query_log) if request.query_log is not None else ()
+    arms = list(_arms(job, sources, corpus, request, watcher))
+    pages: dict[str, bytes] = {}
+    with Vectors(
+        open_embedder(
+            request.embedder,
+            base_url=request.base_url,
+            instruction=job.config.embedder.instruction,
+        ),
+        job.config.cache.directory,
+    ) as vectors:
+        setting = _setting(request, corpus, vectors)
+        results = [*_tried(arms, questions, setting, watcher)]
+        for name, path in request.run_files:
+            run = run_file(name, path, questions, arms)
+            results.append(try_run(run, questions, setting))
+            arms.append(run.arm)
+        if log:
+            pages = dict(_blind_pages(job, arms, log, setting, request.terms.seed))
+        notes = (*corpus.notes, *_unseen(arms, setting), *vectors.notes)
+    judgements = [blind.read(file, Path(key)) for key, file in request.judged]
+    found = summarize(arms, results, questions, judgements, request.terms)
+    shown, entries = browse(
+        questions, results, corpus.grounds, request.terms.cuts.primary
+    )
+    comparison = Comparison(
+        corpus=job.config.corpus.name,
+        documents=len(corpus.grounds),
+        questions=len(questions),
+        clusters=len({question.cluster for question in questions}),
+        origins=found.origins,
+        primary=request.terms.cuts.primary,
+        margin=request.terms.margin,
+        seed=request.terms.seed,
+        embedder=None if setting.embedder is None else setting.embedder.name,
+        verdicts=found.verdicts,
+        arms=facts(arms, setting.words),
+        standings=found.standings,
+        frontier=(),
+        milliseconds={
+            f"{result.retriever} / {result.arm}": result.milliseconds
+            for result in results
+            if result.milliseconds is not None
+        },
+        notes=notes,
+        shown=shown,
+        entries=entries,
+    )
+    complete = all(arm.statements.complete for arm in arms if arm.statements)
+    return _Work(comparison=comparison, pages=pages, complete=complete)
+
+
+def _prepared(
+    job: Job, sources: Sequence[Source], watcher: Watcher
+) -> dict[Path, Prepared | Failed]:
+    """Read and cut every document, once for all arms.
+
+    Raises:
+        SituateError: none can be read, or two name one id.
+    """
+    watcher.begin(f"{job.config.corpus.name}: reading", len(sources))
+    found: dict[Path, Prepared | Failed] = {}
+    for outcome in job.preparer.prepare_all(sources):
+        found[outcome.source.path] = outcome
+        if isinstance(outcome, Failed):
+            watcher.note(f"failed: {outcome.reason}")
+        watcher.advance()
+    if all(isinstance(outcome, Failed) for outcome in found.values()):
+        message = f"none of {len(sources)} documents could be read"
+        raise SituateError(message)
+    return found
+
+
+def read_corpus(job: Job, prepared: Mapping[Path, Prepared | Failed]) -> Corpus:
+    """Lay every document on its ground and find where its leaves stand."""
+    chunks, containers = [], []
+    grounds: dict[str, Ground] = {}
+    spans: dict[str, tuple[Span, ...]] = {}
+    notes: list[str] = []
+    for outcome in prepared.values():
+        if isinstance(outcome, Failed):
+            notes.append(f"not compared: {outcome.reason}")
+            continue
+        ground = lay(outcome.document, _source_text(job, outcome))
+        grounds[outcome.doc_id] = ground
+        leaves = leaf_ids(outcome.chunks)
+        for chunk in outcome.chunks:
+            if chunk.chunk_id in leaves:
+                chunks.append(chunk)
+                spans[chunk.chunk_id] = ground.place(chunk)
+            else:
+                containers.append(chunk)
+    return Corpus(
+        leaves=Leaves(chunks=tuple(chunks), spans=spans, containers=tuple(containers)),
+        grounds=grounds,
+        language=prevailing(chunk.metadata.language for chunk in chunks),
+        notes=tuple(notes),
+    )
+
+
+def _source_text(job: Job, document: Prepared) -> str | None:
+    """Give the source that spans count in, None where the format counts none.
+
+    Raises:
+        SituateError: it has gone since it was read.
+    """
+    if not any(span is not None for chunk in document.chunks for span in chunk.spans):
+        return None
+    source = document.source
+    try:
+        with opened(source.path) as file:
+            data = file.read(job.preparer.options.limits.max_bytes)
+    except OSError as error:
+        message = f"{source.doc_id}: cannot be read again: {error.strerror or error}"
+        raise SituateError(message) from error
+    return readers.decode(data, source.doc_id).text
+
+
+def _arms(
+    job: Job,
+    sources: Sequence[Source],
+    corpus: Corpus,
+    request: Request,
+    watcher: Watcher,
+) -> Iterator[Arm]:
+    """Yield the arms of a request, those that cost nothing first.
+
+    Raises:
+        ConfigError: an arm needs statements and nobody is asked for them.
+        SituateError: no request can succeed.
+    """
+    counter = job.preparer.counter
+    asks = job.config.enrichment
+    prompts = request.prompts or (
+        (asks.prompt,) if asks.enabled and asks.prompt is not None else ()
+    )
+    kinds = request.kinds or (KINDS if prompts else FREE)
+    for kind in FREE:
+        if kind in kinds:
+            yield bare(corpus.leaves, kind, counter)
+    wanted = [kind for kind in kinds if kind not in FREE]
+    if wanted and not prompts:
+        message = f"arm {wanted[0]!r} needs statements: name --prompts"
+        raise ConfigError(message)
+    ledger = job.config.output.beside("compare.ledger.jsonl")
+    for prompt in prompts if wanted else ():
+        said = statements(job_for(job, prompt), sources, ledger, watcher)
+        for kind in wanted:
+            for placing in request.placings:
+                yield stated(corpus.leaves, kind, said, placing, counter)
+    for size in request.windows:
+        yield windows(corpus.grounds, size, counter)
+    for name, path in request.chunk_files:
+        yield chunk_file(name, path, corpus.grounds, counter)
+
+
+def _setting(request: Request, corpus: Corpus, vectors: Vectors) -> Setting:
+    """Give how every arm is asked.
+
+    Raises:
+        ConfigError: the reranker cannot be used.
+    """
+    needs_vectors = not LEXICAL.issuperset(request.retrievers)
+    return Setting(
+        retrievers=request.retrievers,
+        words=analyzer(corpus.language),
+        embedder=vectors if needs_vectors else None,
+        reranker=open_reranker(request.reranker) if request.reranker else None,
+        cuts=request.terms.cuts,
+        returned=request.returned,
+        drilled=request.drilled,
+    )
+
+
+def _tried(
+    arms: Sequence[Arm],
+    questions: Sequence[Question],
+    setting: Setting,
+    watcher: Watcher,
+) -> Iterator[Result]:
+    watcher.begin("comparing", len(arms))
+    for arm in arms:
+        yield from try_arm(arm, questions, setting)
+        watcher.advance()
+
+
+def _blind_pages(
+    job: Job,
+    arms: Sequence[Arm],
+    log: Sequence[Question],
+    setting: Setting,
+    seed: int,
+) -> Iterator[tuple[str, bytes]]:
+    """Yield a page and its key for every arm with a verdict, by the end of its name.
+
+    The retriever is the last named that sees the statements.
+    """
+    by_name = {arm.name: arm for arm in arms}
+    against = rivals(arms)
+    for number, arm in enumerate(judged_arms(arms), 1):
+        rival = by_name.get(against[arm.name] or "")
+        seen = retrievers_of(arm, setting)
+        if rival is None or not seen:
+            continue
+        one = replace(setting, retrievers=seen[-1:])
+        pair = tuple(f"{seen[-1]}: {each.name}" for each in (arm, rival))
+        found = contests((arm, rival), log, one, seen[-1], seed=seed)
+        content, key = blind_page(
+            job.config.corpus.name, (pair[0], pair[1]), found, seed=seed
+        )
+        yield f"blind-{number}.html", content
+        yield f"blind-{number}.key.json", key.to_json()
+
+
+def _unseen(arms: Sequence[Arm], setting: Setting) -> Iterator[str]:
+    """Say of which arms some retrievers see nothing new."""
+    blind = [one for one in setting.retrievers if one in LEXICAL]
+    apart = [arm.name for arm in arms if arm.placing == "dense"]
+    if blind and apart:
+        yield (
+            f"{', '.join(blind)} do not see statements, which stand in the dense index "
+            "alone, as `run` writes them; --statement-in both puts them in both"
+        )
+    for arm in arms:
+        if arm.unplaced:
+            yield (
+                f"{arm.name}: {arm.unplaced} of {len(arm.entries)} chunks stand "
+                "nowhere in their document and cannot answer anything"
+            )
