@@ -156,17 +156,19 @@ def compare(  # noqa: PLR0913 - one for each choice a comparison has
     writes the same report; 130 interrupted.
     """
     from situate.cli.figures import comparison_lines
-    from situate.compare.arms import KINDS
-    from situate.compare.measures import Cuts
-    from situate.compare.ranking import RETRIEVERS
-    from situate.compare.summary import Terms
-    from situate.compare.trial import RETURNED
     from situate.config import load
-    from situate.pipeline import comparing
 
     with console.errors():
+        with console.installed("compare"):
+            from situate.compare.arms import KINDS
+            from situate.compare.measures import Cuts
+            from situate.compare.ranking import RETRIEVERS
+            from situate.compare.summary import Terms
+            from situate.compare.trial import RETURNED
+            from situate.pipeline import comparing
+            from situate.pipeline.arming import Request
         (loaded,) = load([config], environment=os.environ)
-        request = comparing.Request(
+        request = Request(
             queries=queries,
             query_log=query_log,
             judged=tuple(named("--judged", each) for each in judged or ()),

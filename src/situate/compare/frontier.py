@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from situate.compare.arms import Arm
     from situate.compare.comparison import Difference
+    from situate.compare.mixing import Pair
     from situate.compare.questions import Question
     from situate.compare.trial import Setting
 
-SHARES: Final = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+SHARES: Final[tuple[float, ...]] = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 """Of the chunks that have a statement."""
 
 _INNER: Final = slice(1, -1)
@@ -49,31 +49,6 @@ _EQUAL: Final = 1e-9
 
 _LIMIT: Final = 0.05
 """The chance of one or more scores being said to beat random that do not."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
-    """The same entries without and with statements, in the dense index alone."""
-
-    free: Arm
-    stated: Arm
-
-    def __post_init__(self) -> None:
-        for one, other in zip(self.free.entries, self.stated.entries, strict=True):
-            if (one.entry_id, one.lexical) != (other.entry_id, other.lexical):
-                message = (
-                    f"{self.free.name!r} and {self.stated.name!r} differ in more than "
-                    f"what the dense index has: see {other.entry_id!r}"
-                )
-                raise ValueError(message)
-
-    @property
-    def places(self) -> NDArray[np.intp]:
-        """Which entries have a statement, by their number."""
-        return np.array(
-            [at for at, one in enumerate(self.stated.entries) if one.statement],
-            np.intp,
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -163,19 +138,12 @@ def outcomes(
     Raises:
         ValueError: a score has not one finite number for each entry.
     """
-    embedder = setting.embedder
     retrievers = tuple(one for one in setting.retrievers if one in DENSE)
     bought = _bought(pair, scores, draws=_draws(len(questions)), seed=seed)
-    places = pair.places
-    if embedder is None or not retrievers or not len(places) or not questions:
+    if not (setting.embedder and retrievers and len(pair.places) and questions):
         return Outcomes(arm=pair.stated.name, scores=(), recalls={}, clusters=())
-    free = embedder.embed([one.dense for one in pair.free.entries], "document")
-    stated = free.copy()
-    stated[places] = embedder.embed(
-        [pair.stated.entries[place].dense for place in places], "document"
-    )
-    asked = embedder.embed([one.query for one in questions], "query")
-    mixed = Mixed(pair.free.entries, retrievers, setting, (free, stated))
+    asked = setting.embedder.embed([one.query for one in questions], "query")
+    mixed = Mixed(pair, retrievers, setting)
     shape = (bought.choices, len(SHARES), len(questions))
     recalls: dict[str, NDArray[np.float64]] = {
         one: np.empty(shape) for one in retrievers

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from situate.compare.arms import Entry
-    from situate.compare.embedders.contract import Rows
+    from situate.compare.arms import Arm, Entry
+    from situate.compare.embedders.contract import Embedder, Rows
     from situate.compare.questions import Question
     from situate.compare.ranking import Retriever
     from situate.compare.trial import Setting
@@ -48,6 +48,51 @@ NEVER: Final = np.iinfo(np.int32).max
 
 _UNREACHED: Final = -2
 _WHOLE: Final = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Pair:
+    """The same entries without and with statements, in the dense index alone."""
+
+    free: Arm
+    stated: Arm
+    free_rows: Rows
+    stated_rows: Rows
+
+    @property
+    def places(self) -> Places:
+        """Which entries have a statement, by their number."""
+        return _places(self.stated)
+
+
+def pair(free: Arm, stated: Arm, embedder: Embedder) -> Pair:
+    """Embed two arms, what is the same in both once.
+
+    Raises:
+        ValueError: they differ in more than what the dense index has.
+        ConfigError: the embedder cannot be used as configured.
+        ProviderError: a server did not answer, or not with vectors.
+    """
+    for one, other in zip(free.entries, stated.entries, strict=True):
+        if (one.entry_id, one.lexical) != (other.entry_id, other.lexical):
+            message = (
+                f"arms {free.name!r} and {stated.name!r} differ in more than what "
+                f"the dense index has: see {other.entry_id!r}"
+            )
+            raise ValueError(message)
+    free_rows = embedder.embed([entry.dense for entry in free.entries], "document")
+    stated_rows = free_rows.copy()
+    places = _places(stated)
+    if len(places):
+        texts = [stated.entries[place].dense for place in places]
+        stated_rows[places] = embedder.embed(texts, "document")
+    return Pair(free=free, stated=stated, free_rows=free_rows, stated_rows=stated_rows)
+
+
+def _places(arm: Arm) -> Places:
+    return np.array(
+        [place for place, entry in enumerate(arm.entries) if entry.statement], np.intp
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,17 +162,14 @@ class Mixed:
     """Two arms of the same entries, ready to be asked as any mixture of both."""
 
     def __init__(
-        self,
-        entries: Sequence[Entry],
-        retrievers: Sequence[Retriever],
-        setting: Setting,
-        vectors: tuple[Rows, Rows],
+        self, pair: Pair, retrievers: Sequence[Retriever], setting: Setting
     ) -> None:
-        """Index entries once; `vectors` are those without and with statements."""
-        free, self._stated = vectors
+        """Index entries once."""
+        entries = pair.free.entries
         self._entries = entries
+        self._stated = pair.stated_rows
         self._retrievers = retrievers
-        self._index = Index(entries, retrievers, setting.words, free)
+        self._index = Index(entries, retrievers, setting.words, pair.free_rows)
         self._budget = setting.cuts.budgets[0]
         self._primary = setting.cuts.primary
         self._tokens = np.array([one.text_tokens for one in entries], np.float64)

@@ -6,88 +6,35 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from situate import readers
 from situate.compare import blind
-from situate.compare.arms import FREE, KINDS, Leaves, bare, stated, windows
 from situate.compare.browsing import browse
 from situate.compare.comparison import Comparison
 from situate.compare.embedders import open_embedder, open_reranker
-from situate.compare.grounds import lay
-from situate.compare.lexical import analyzer, prevailing
-from situate.compare.outside import chunk_file, run_file
+from situate.compare.lexical import analyzer
+from situate.compare.outside import run_file
 from situate.compare.querylog import blind_page, contests, load_log
 from situate.compare.questions import load
 from situate.compare.ranking import LEXICAL
 from situate.compare.report import page, to_json
-from situate.compare.summary import Terms, facts, judged_arms, rivals, summarize
+from situate.compare.summary import facts, judged_arms, rivals, summarize
 from situate.compare.trial import Setting, retrievers_of, try_arm, try_run
 from situate.compare.vectors import Vectors
-from situate.errors import ConfigError, SituateError
-from situate.files import opened
-from situate.model import leaf_ids
+from situate.errors import ConfigError
 from situate.output import Output, writing
-from situate.pipeline.documents import Failed, Prepared
+from situate.pipeline.arming import Maker, prepared, read_corpus
 from situate.pipeline.jobs import ready
-from situate.pipeline.stating import job_for, statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from situate.compare.arms import Arm, Kind, Placing
-    from situate.compare.grounds import Ground
+    from situate.compare.arms import Arm
     from situate.compare.questions import Question
-    from situate.compare.ranking import Retriever
-    from situate.compare.trial import Result, Returned
+    from situate.compare.trial import Result
     from situate.config import Config
     from situate.corpus import Source
-    from situate.model import Span
+    from situate.pipeline.arming import Corpus, Request
     from situate.pipeline.jobs import Job
     from situate.pipeline.watching import Watcher
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """What to compare, settled before anybody looks at a number."""
-
-    queries: Path | None
-    """Questions with their gold."""
-    query_log: Path | None = None
-    """Questions without."""
-    judged: tuple[tuple[str, Path], ...] = ()
-    """Keys of blind pages, and what was judged on them."""
-    kinds: tuple[Kind, ...] = ()
-    """Arms of situate's; none named: all that the prompts allow."""
-    prompts: tuple[str, ...] = ()
-    """Prompts whose statements are compared; none named: the config's, if it asks."""
-    placings: tuple[Placing, ...] = ("dense",)
-    retrievers: tuple[Retriever, ...] = ("bm25", "dense", "hybrid")
-    windows: tuple[int, ...] = ()
-    """Sizes of token windows to compare with."""
-    chunk_files: tuple[tuple[str, Path], ...] = ()
-    """Names and files of chunks made elsewhere."""
-    run_files: tuple[tuple[str, Path], ...] = ()
-    """Names and files of rankings made elsewhere."""
-    returned: Returned = "leaf"
-    drilled: bool = False
-    embedder: str = "static"
-    base_url: str | None = None
-    """Where an embedder of OpenAI's protocol listens; OpenAI's own if unset."""
-    reranker: str | None = None
-    terms: Terms
-    report: Path | None = None
-    """The HTML file; beside the config's output if unset."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Corpus:
-    """What was read of a corpus, once."""
-
-    leaves: Leaves
-    grounds: Mapping[str, Ground]
-    language: str | None
-    """The one most documents name."""
-    notes: tuple[str, ...]
-    """What could not be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,14 +107,19 @@ def _worked(
     job: Job, sources: Sequence[Source], request: Request, watcher: Watcher
 ) -> _Work:
     """Read, ask, index, rank and judge."""
-    prepared = _prepared(job, sources, watcher)
-    job = replace(job, preparer=replace(job.preparer, at_hand=prepared))
-    corpus = read_corpus(job, prepared)
+    outcomes = prepared(job, sources, watcher)
+    job = replace(job, preparer=replace(job.preparer, at_hand=outcomes))
+    corpus = read_corpus(job, outcomes)
     questions: tuple[Question, ...] = ()
     if request.queries is not None:
         questions = load(request.queries, corpus.grounds)
     log = load_log(request.query_log) if request.query_log is not None else ()
-    arms = list(_arms(job, sources, corpus, request, watcher))
+    maker = Maker(
+        job=job, sources=sources, corpus=corpus, request=request, watcher=watcher
+    )
+    arms = list(maker.arms())
+    _check_names(arms, request)
+    maker.check_embedding(arms)
     pages: dict[str, bytes] = {}
     with Vectors(
         open_embedder(
@@ -218,108 +170,18 @@ def _worked(
     return _Work(comparison=comparison, pages=pages, complete=complete)
 
 
-def _prepared(
-    job: Job, sources: Sequence[Source], watcher: Watcher
-) -> dict[Path, Prepared | Failed]:
-    """Read and cut every document, once for all arms.
+def _check_names(arms: Sequence[Arm], request: Request) -> None:
+    """Refuse two arms of one name.
 
     Raises:
-        SituateError: none can be read, or two name one id.
+        ConfigError: names are not told apart.
     """
-    watcher.begin(f"{job.config.corpus.name}: reading", len(sources))
-    found: dict[Path, Prepared | Failed] = {}
-    for outcome in job.preparer.prepare_all(sources):
-        found[outcome.source.path] = outcome
-        if isinstance(outcome, Failed):
-            watcher.note(f"failed: {outcome.reason}")
-        watcher.advance()
-    if all(isinstance(outcome, Failed) for outcome in found.values()):
-        message = f"none of {len(sources)} documents could be read"
-        raise SituateError(message)
-    return found
-
-
-def read_corpus(job: Job, prepared: Mapping[Path, Prepared | Failed]) -> Corpus:
-    """Lay every document on its ground and find where its leaves stand."""
-    chunks, containers = [], []
-    grounds: dict[str, Ground] = {}
-    spans: dict[str, tuple[Span, ...]] = {}
-    notes: list[str] = []
-    for outcome in prepared.values():
-        if isinstance(outcome, Failed):
-            notes.append(f"not compared: {outcome.reason}")
-            continue
-        ground = lay(outcome.document, _source_text(job, outcome))
-        grounds[outcome.doc_id] = ground
-        leaves = leaf_ids(outcome.chunks)
-        for chunk in outcome.chunks:
-            if chunk.chunk_id in leaves:
-                chunks.append(chunk)
-                spans[chunk.chunk_id] = ground.place(chunk)
-            else:
-                containers.append(chunk)
-    return Corpus(
-        leaves=Leaves(chunks=tuple(chunks), spans=spans, containers=tuple(containers)),
-        grounds=grounds,
-        language=prevailing(chunk.metadata.language for chunk in chunks),
-        notes=tuple(notes),
-    )
-
-
-def _source_text(job: Job, document: Prepared) -> str | None:
-    """Give the source that spans count in, None where the format counts none.
-
-    Raises:
-        SituateError: it has gone since it was read.
-    """
-    if not any(span is not None for chunk in document.chunks for span in chunk.spans):
-        return None
-    source = document.source
-    try:
-        with opened(source.path) as file:
-            data = file.read(job.preparer.options.limits.max_bytes)
-    except OSError as error:
-        message = f"{source.doc_id}: cannot be read again: {error.strerror or error}"
-        raise SituateError(message) from error
-    return readers.decode(data, source.doc_id).text
-
-
-def _arms(
-    job: Job,
-    sources: Sequence[Source],
-    corpus: Corpus,
-    request: Request,
-    watcher: Watcher,
-) -> Iterator[Arm]:
-    """Yield the arms of a request, those that cost nothing first.
-
-    Raises:
-        ConfigError: an arm needs statements and nobody is asked for them.
-        SituateError: no request can succeed.
-    """
-    counter = job.preparer.counter
-    asks = job.config.enrichment
-    prompts = request.prompts or (
-        (asks.prompt,) if asks.enabled and asks.prompt is not None else ()
-    )
-    kinds = request.kinds or (KINDS if prompts else FREE)
-    for kind in FREE:
-        if kind in kinds:
-            yield bare(corpus.leaves, kind, counter)
-    wanted = [kind for kind in kinds if kind not in FREE]
-    if wanted and not prompts:
-        message = f"arm {wanted[0]!r} needs statements: name --prompts"
+    names = [arm.name for arm in arms]
+    names += [f"run:{name}" for name, _ in request.run_files]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        message = f"two arms are called {twice!r}; give each its own name"
         raise ConfigError(message)
-    ledger = job.config.output.beside("compare.ledger.jsonl")
-    for prompt in prompts if wanted else ():
-        said = statements(job_for(job, prompt), sources, ledger, watcher)
-        for kind in wanted:
-            for placing in request.placings:
-                yield stated(corpus.leaves, kind, said, placing, counter)
-    for size in request.windows:
-        yield windows(corpus.grounds, size, counter)
-    for name, path in request.chunk_files:
-        yield chunk_file(name, path, corpus.grounds, counter)
 
 
 def _setting(request: Request, corpus: Corpus, vectors: Vectors) -> Setting:

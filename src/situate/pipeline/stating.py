@@ -5,7 +5,8 @@ Nothing is published: answers go into the cache, where the next `run` finds them
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from situate.compare.arms import Statements
@@ -21,8 +22,6 @@ from situate.pipeline.jobs import Asking
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from decimal import Decimal
-    from pathlib import Path
 
     from situate.corpus import Source
     from situate.model import Chunk
@@ -31,8 +30,16 @@ if TYPE_CHECKING:
     from situate.pipeline.watching import Watcher
 
 
-def job_for(job: Job, prompt: str) -> Job:
-    """Give the job that asks with another prompt, live.
+@dataclass(slots=True)
+class Spending:
+    """What a comparison has spent so far: its prompts share the limits of a run."""
+
+    usd: Decimal = Decimal(0)
+    tokens: int = 0
+
+
+def job_for(job: Job, prompt: str, spending: Spending) -> Job:
+    """Give the job that asks with another prompt, live, with what is left to spend.
 
     Batches are for runs: what waits in one is not asked for twice, and what does not
     is asked for now.
@@ -40,15 +47,22 @@ def job_for(job: Job, prompt: str) -> Job:
     Raises:
         ConfigError: no provider is named, or the prompt cannot be used.
     """
+    asked = job.config.enrichment
+    usd, tokens = asked.max_usd, asked.max_total_tokens
     enrichment = replace(
-        job.config.enrichment, enabled=True, prompt=prompt, mode="live"
+        asked,
+        enabled=True,
+        prompt=prompt,
+        mode="live",
+        max_usd=None if usd is None else max(Decimal(0), usd - spending.usd),
+        max_total_tokens=None if tokens is None else max(0, tokens - spending.tokens),
     )
     config = replace(job.config, enrichment=enrichment)
     return replace(job, config=config, asking=Asking.of(config))
 
 
 def statements(
-    job: Job, sources: Sequence[Source], ledger: Path, watcher: Watcher
+    job: Job, sources: Sequence[Source], spending: Spending, watcher: Watcher
 ) -> Statements:
     """Ask for the statements of one prompt, as far as they are not at hand.
 
@@ -76,8 +90,11 @@ def statements(
     held = None
     if not asking.settings.replayed:
         held = Held(outlook=outstanding(asking.cache_directory))
+    ledger = job.config.output.beside("compare.ledger.jsonl")
     with Cache(asking.cache_directory) as cache, Ledger(ledger) as entries:
         summary = ask(job, sources, Kept(cache=cache, ledger=entries, held=held), take)
+    spending.usd += summary.cost_usd or 0
+    spending.tokens += summary.usage.input + summary.usage.output
     if summary.stopped is not None:
         watcher.note(
             f"{asking.settings.prompt}: {sum(summary.skipped.values())} chunks were "

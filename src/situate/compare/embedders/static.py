@@ -50,7 +50,9 @@ class StaticEmbedder:
             from safetensors.numpy import load_file
             from tokenizers import Tokenizer
         except ImportError as error:
-            message = f"embedder 'static' needs {error.name}; pip install wordllama"
+            message = (
+                f"embedder 'static' needs {error.name}; pip install 'situate[compare]'"
+            )
             raise ConfigError(message) from error
         folder = _folder()
         try:

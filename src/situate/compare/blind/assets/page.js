@@ -36,11 +36,13 @@ function keep() {
 
 function passage([heading, text]) {
   const body = make("div", { class: "text", dir: "auto" });
-  const item = make("li", null, heading ? make("p", { class: "heading", dir: "auto" }, heading) : null, body);
+  const above = heading ? make("p", { class: "heading", dir: "auto" }, heading) : null;
+  const item = make("li", null, above, body);
   if (text.length <= LONG + 100) body.append(text);
   else {
     body.append(`${text.slice(0, LONG)}…`);
-    const open = button(`${number(text.length - LONG)} more characters`, { class: "more" }, () => {
+    const rest = `${number(text.length - LONG)} more characters`;
+    const open = button(rest, { class: "more" }, () => {
       body.textContent = text;
       body.setAttribute("tabindex", "-1");
       open.remove();
@@ -110,18 +112,13 @@ function save() {
 }
 
 function drawBar() {
-  CHOICES.forEach(([name, text], index) =>
-    byId("choices").append(
-      button(
-        text,
-        { value: name, "aria-pressed": "false", "aria-keyshortcuts": String(index + 1) },
-        () => judge(name),
-      ),
-    ),
-  );
-  CHOICES.forEach((_, index) =>
-    byId("choices").children[index].prepend(make("kbd", { "aria-hidden": "true" }, String(index + 1))),
-  );
+  CHOICES.forEach(([name, text], index) => {
+    const key = String(index + 1);
+    const about = { value: name, "aria-pressed": "false", "aria-keyshortcuts": key };
+    const element = button(text, about, () => judge(name));
+    element.prepend(make("kbd", { "aria-hidden": "true" }, key));
+    byId("choices").append(element);
+  });
   byId("steps").append(
     button("←", { id: "previous", "aria-label": "Previous question" }, () => go(at - 1)),
     button("→", { id: "next", "aria-label": "Next question" }, () => go(at + 1)),

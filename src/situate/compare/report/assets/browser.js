@@ -23,7 +23,8 @@ function update() {
   drawList();
   drawOpened();
   const of = QUESTIONS.length;
-  const shown = wanted.length === of ? many(of, "question") : `${number(wanted.length)} of ${many(of, "question")}`;
+  const all = many(of, "question");
+  const shown = wanted.length === of ? all : `${number(wanted.length)} of ${all}`;
   const left = VIEW.questions_in_all - of;
   byId("status").textContent =
     `${shown} · ${VIEW.arms[state.arm]} against ${VIEW.arms[state.other]} under ` +
@@ -33,7 +34,9 @@ function update() {
 
 function drawFilters() {
   const numbered = (names) => names.map((name, at) => [at, name]);
-  const distinct = (key) => [...new Set(QUESTIONS.map((question) => question[key]).filter(Boolean))];
+  const distinct = (key) => [
+    ...new Set(QUESTIONS.map((question) => question[key]).filter(Boolean)),
+  ];
   const set = (key) => (value) => {
     state[key] = ["kind", "origin"].includes(key) ? value : Number(value);
     update();
@@ -65,6 +68,7 @@ function drawFilters() {
   });
   const kinds = distinct("kind");
   const origins = distinct("origin");
+  const any = ["", "any"];
   box.append(
     choice("Retriever", numbered(VIEW.retrievers), state.retriever, set("retriever")),
     choice("Arm", numbered(VIEW.arms), state.arm, set("arm")),
@@ -73,10 +77,15 @@ function drawFilters() {
     field("Search questions and gold", search),
   );
   if (kinds.length > 1)
-    box.append(choice("Kind", [["", "any"], ...kinds.map((kind) => [kind, kind])], "", set("kind")));
+    box.append(choice("Kind", [any, ...kinds.map((kind) => [kind, kind])], "", set("kind")));
   if (origins.length > 1)
     box.append(
-      choice("Origin", [["", "any"], ...origins.map((origin) => [origin, ORIGINS[origin]])], "", set("origin")),
+      choice(
+        "Origin",
+        [any, ...origins.map((origin) => [origin, ORIGINS[origin]])],
+        "",
+        set("origin"),
+      ),
     );
   if (VIEW.arms.length > 2)
     box.append(make("label", { class: "check" }, every, "Show every arm"));

@@ -107,8 +107,7 @@ function column(question, arm) {
 }
 
 function columns() {
-  if (!state.every) return [state.arm, state.other].filter((arm, at, all) => all.indexOf(arm) === at);
-  const rest = VIEW.arms.map((_, arm) => arm).filter((arm) => ![state.arm, state.other].includes(arm));
+  const rest = state.every ? VIEW.arms.keys() : [];
   return [...new Set([state.arm, state.other, ...rest])];
 }
 
@@ -156,7 +155,12 @@ function drawOpened() {
     make("h3", { dir: "auto" }, question.query),
     make("p", { class: "soft" }, about.join(" · ")),
     make("p", { class: `result ${result}` }, told),
-    make("details", { class: "gold", open: true }, make("summary", null, many(gold.length, "gold excerpt")), make("ul", null, ...gold)),
+    make(
+      "details",
+      { class: "gold", open: true },
+      make("summary", null, many(gold.length, "gold excerpt")),
+      make("ul", null, ...gold),
+    ),
     side,
   );
 }
