@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from situate.compare.arms import Entry
 from situate.compare.lexical import BM25, analyzer, prevailing
-from situate.compare.ranking import Index, best, fuse, looked_into, reranked
+from situate.compare.ranking import RETRIEVERS, Index, best, fuse, looked_into, reranked
 
 
 def entry(number: int, text: str, *, line: str = "", doc_id: str = "policy") -> Entry:
@@ -80,10 +80,10 @@ def test_hybrid_fuses_the_ranks_of_both() -> None:
     assert one.ranking("hybrid", scores)[0] == 2
 
 
-@pytest.mark.parametrize("retriever", ["bm25", "dense", "hybrid"])
+@pytest.mark.parametrize("retriever", RETRIEVERS)
 def test_excluded_documents_are_in_no_ranking(retriever: str) -> None:
     """The page a question was taken from would answer it with itself."""
-    one = index("bm25", "dense", "hybrid")
+    one = index(*RETRIEVERS)
     scores = one.scores("dogs allowed fees", np.array([0.6, 0.8], np.float32))
 
     ranking = one.ranking(retriever, scores, excluded={"policy"})  # type: ignore[arg-type]  # a parameter's names

@@ -1,7 +1,7 @@
 """Rankings: which entries of an arm answer a question best, by each retriever.
 
 BM25 gives what has a word of the question, dense retrieval what points the same way;
-`hybrid` fuses their ranks. Ties go to the entry that stands first, so that a ranking
+a hybrid fuses their ranks. Ties go to the entry that stands first, so that a ranking
 is the same on every run.
 """
 
@@ -16,21 +16,27 @@ from situate.compare.arms import above
 from situate.compare.lexical import BM25
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from situate.compare.arms import Entry
     from situate.compare.embedders.contract import Reranker, Rows
 
-Retriever = Literal["bm25", "bm25-fields", "dense", "hybrid"]
+Retriever = Literal["bm25", "bm25-fields", "dense", "hybrid", "hybrid-fields"]
 """`bm25` has breadcrumb and reading as one field, `bm25-fields` as two; `hybrid`
-fuses `bm25` and `dense`."""
+fuses the first with `dense`, `hybrid-fields` the second."""
 
 RETRIEVERS: Final[tuple[Retriever, ...]] = get_args(Retriever)
 
 LEXICAL: Final = frozenset({"bm25", "bm25-fields"})
 """Retrievers that see what the lexical index has and nothing else."""
+
+FUSED: Final[Mapping[Retriever, tuple[Retriever, ...]]] = {
+    "hybrid": ("bm25", "dense"),
+    "hybrid-fields": ("bm25-fields", "dense"),
+}
+"""What each fusion is made of."""
 
 DEPTH: Final = 400
 """Entries of a ranking: more than a budget of 5,000 tokens holds but of the tiniest."""
@@ -74,10 +80,11 @@ class Index:
             raise ValueError(message)
         self._fields: dict[Retriever, tuple[BM25, ...]] = {}
         prefixes, readings = zip(*(entry.lexical for entry in entries), strict=True)
-        if "bm25" in retrievers or "hybrid" in retrievers:
+        wanted = {part for one in retrievers for part in FUSED.get(one, (one,))}
+        if "bm25" in wanted:
             joined = [above(*pair) for pair in zip(prefixes, readings, strict=True)]
             self._fields["bm25"] = (BM25(joined, words),)
-        if "bm25-fields" in retrievers:
+        if "bm25-fields" in wanted:
             self._fields["bm25-fields"] = (BM25(prefixes, words), BM25(readings, words))
         self._places: dict[str, list[int]] = defaultdict(list)
         for number, entry in enumerate(entries):
@@ -109,10 +116,10 @@ class Index:
             excluded: documents left out.
             within: the only documents to look into, where there are such.
         """
-        if retriever == "hybrid":
+        if retriever in FUSED:
             return fuse(
                 self.ranking(one, scores, excluded=excluded, within=within)
-                for one in ("bm25", "dense")
+                for one in FUSED[retriever]
             )
         allowed = scores[retriever].copy()
         for doc_id in excluded:

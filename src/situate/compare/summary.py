@@ -10,6 +10,7 @@ from situate.compare.comparison import ArmFacts, Standing
 from situate.compare.querylog import judged_difference
 from situate.compare.statistics import difference, level, resample
 from situate.compare.verdicts import Candidate, verdicts
+from situate.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,6 +35,16 @@ class Terms:
     margin: float
     """The least gain of the primary measure that is worth paying for."""
     seed: int
+
+    def __post_init__(self) -> None:
+        """Refuse a margin that is no gain.
+
+        Raises:
+            ConfigError: it is not between 0 and 1.
+        """
+        if not 0 < self.margin < 1:
+            message = f"margin {self.margin!r} is no gain of recall between 0 and 1"
+            raise ConfigError(message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
