@@ -27,12 +27,15 @@ from situate.compare.questions import load
 from situate.compare.statistics import difference, resample
 from situate.compare.trial import Setting, try_arm
 from situate.compare.vectors import Vectors
+from situate.compare.verdicts import Candidate, verdicts
 from situate.tokens import load_counter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from situate.compare.arms import Placing
+    from situate.compare.statistics import Resamples
+    from situate.compare.trial import Result
 
 PROMPTS = ("situating", "findable")
 MEASURES = ("rec@2000r", "rec@2000t", "rec@5", "rec@20", "ndcg@10")
@@ -81,6 +84,37 @@ def main() -> None:
                 )
             rows.append(row)
         table(("arm", *MEASURES), rows)
+    _print_verdicts(results, free, resamples)
+
+
+def _print_verdicts(
+    results: Sequence[Result],
+    free: Mapping[str, Result],
+    resamples: Resamples,
+) -> None:
+    """Decide as `compare` would, on what `run` would index."""
+    primary = MEASURES[0]
+    decided = verdicts(
+        [
+            Candidate(
+                retriever=each.retriever,
+                arm=each.arm,
+                against="breadcrumb",
+                measure=primary,
+                difference=difference(
+                    each.measures[primary],
+                    free[each.retriever].measures[primary],
+                    resamples,
+                ),
+                drafted=False,
+                usd=None,
+            )
+            for each in results
+            if each.arm.startswith("breadcrumb +")
+        ]
+    )
+    for one in decided:
+        print(f"{one.choice:9} {one.retriever}: {one.arm}: {one.reason}")
 
 
 def _grounds(path: Path) -> dict[str, Ground]:
