@@ -261,6 +261,7 @@ class OutputConfig:
             "compare.html",
             "compare.json",
             "compare.ledger.jsonl",
+            "queries.ledger.jsonl",
         ],
     ) -> Path:
         """Give the path of a file that belongs to the chunks file."""

@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from situate.enrichment.live import Session
 from situate.pipeline.documents import Failed, Ids, Prepared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Coroutine, Sequence
 
     from situate.corpus import Source
     from situate.enrichment.asking import Held
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from situate.model import Chunk
     from situate.pipeline.documents import Preparer
     from situate.pipeline.jobs import Job
+
+_Result = TypeVar("_Result")
 
 _AHEAD = 4
 """Requests waiting for each that may be under way. With fewer, they run dry while a
@@ -79,8 +81,13 @@ def ask(
         ConfigError: enrichment is off.
         SituateError: two documents name one id, or no request can succeed.
     """
+    return waited_for(_ask(job, sources, kept, write))
+
+
+def waited_for(work: Coroutine[None, None, _Result]) -> _Result:
+    """Run work of several tasks to its end; what stops it is raised by itself."""
     try:
-        return asyncio.run(_ask(job, sources, kept, write))
+        return asyncio.run(work)
     except BaseExceptionGroup as group:
         # Several say the same of one cause.
         error: BaseException = group

@@ -3,7 +3,9 @@
 Headings, cross-references and definitions each say what one place in a document is
 about, in words that stand in another place or in none. They show how arms differ
 before anybody has asked anything; that a sentence is worth its price only
-questions of readers can say.
+questions of readers can say. A model may draft as well, outside of here: which
+chunks it is asked about and which of its answers pass is said by `drawing` and
+`fitness`.
 """
 
 from __future__ import annotations
@@ -13,8 +15,10 @@ from typing import TYPE_CHECKING
 
 from situate.compare.drafting import definitions, headings, references
 from situate.compare.drafting.choosing import asked_once, spread
+from situate.compare.drafting.drawing import Drawn, Limits, draw
+from situate.compare.drafting.fitness import QUESTIONS
 from situate.compare.drafting.places import Corpus
-from situate.compare.drafting.values import SOURCES, Draft, Passage, Source
+from situate.compare.drafting.values import MODEL, SOURCES, Draft, Passage, Source
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -22,7 +26,21 @@ if TYPE_CHECKING:
     from situate.compare.drafting.places import Survey
     from situate.model import Document
 
-__all__ = ["SOURCES", "Corpus", "Draft", "Passage", "Source", "draft", "draft_corpus"]
+__all__ = [
+    "MODEL",
+    "QUESTIONS",
+    "SOURCES",
+    "Corpus",
+    "Draft",
+    "Drawn",
+    "Limits",
+    "Passage",
+    "Source",
+    "asked_once",
+    "draft",
+    "draft_corpus",
+    "draw",
+]
 
 
 def draft(

@@ -15,7 +15,10 @@ Source = Literal["headings", "references", "definitions"]
 
 SOURCES: Final[tuple[Source, ...]] = get_args(Source)
 
-Kind = Literal["heading", "reference", "definition"]
+MODEL: Final = "model"
+"""What a user asks for, and a line says, where a model drafts."""
+
+Kind = Literal["heading", "reference", "definition", "model"]
 """What one question was drafted from, as its line says."""
 
 
@@ -47,6 +50,10 @@ class Draft:
     """Where the answer stands; sections are given so many questions and no more."""
     exclude_docs: tuple[str, ...] = ()
     """The document the words were taken from, where the answer is in another."""
+    model: str | None = None
+    """The model that drafted it, as it names itself; None where none was asked."""
+    prompt: str | None = None
+    """Name and number of the prompt it was asked with."""
 
     @property
     def qid(self) -> str:
@@ -67,4 +74,6 @@ class Draft:
             **excluded,
             "kind": self.kind,
             "drafted": True,
+            **({"model": self.model} if self.model is not None else {}),
+            **({"prompt": self.prompt} if self.prompt is not None else {}),
         }
