@@ -238,6 +238,8 @@ class Wire:
 
     def remember(self, notes: Mapping[str, Note]) -> None:
         """Note where answers stand, all or none; stops when that fails."""
+        if self._cache.is_sealed:
+            return
         try:
             with self._cache.at_once():
                 for key, (answers, kept) in notes.items():
@@ -262,6 +264,12 @@ class Wire:
         return await self._flights.lead(key, lambda: self._send(sending))
 
     async def _send(self, sending: _Sending) -> Answer:
+        if self._cache.is_sealed:
+            message = (
+                f"cache {str(self._cache.directory)!r} can be read and not written: "
+                "nobody is asked for what could not be kept"
+            )
+            raise self._stop(CacheBroken(message))
         if not self._reached:
             async with self._alone:
                 if not self._reached:
