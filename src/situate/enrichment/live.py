@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from situate.enrichment.answers import Answers, Settled
 from situate.enrichment.asking import Asker
 from situate.enrichment.budget import NOTHING
+from situate.enrichment.exchange import model_name
 from situate.enrichment.gate import RULES, Context, instructions_of, known_words
 from situate.enrichment.grounding import evidence_of
 from situate.enrichment.keys import canonical
@@ -54,9 +55,6 @@ if TYPE_CHECKING:
 
 _SCRIPT_SAMPLE = 20_000
 """Characters of a document that decide on its script."""
-
-_LONGEST_NAME = 200
-"""Characters of a model's name."""
 
 _FEWEST_TO_COMPARE = 4
 """Statements of a document below which equal ones say nothing."""
@@ -288,7 +286,9 @@ class Session:
 
     def _enrichment(self, settled: Settled, view: View) -> Enrichment:
         """Say what became of one chunk."""
-        model = None if settled.model is None else self._model(settled.model)
+        model = settled.model
+        if model is not None:
+            model = model_name(model) or self._settings.model
         if settled.stopped is not None:
             return self._outcome("skipped", view, reason=settled.stopped)
         if settled.statement is None:
@@ -296,11 +296,6 @@ class Session:
         return self._outcome(
             "statement", view, statement=settled.statement, model=model
         )
-
-    def _model(self, name: str) -> str:
-        """Name who answered; what is no name to write down is not repeated."""
-        is_name = name.isprintable() and 0 < len(name) <= _LONGEST_NAME
-        return name if is_name else self._settings.model
 
     def _outcome(
         self,
