@@ -48,14 +48,13 @@ def _run(corpus: Corpus) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("view", ["marked", "window"])
-def test_a_read_only_cache_serves_what_it_holds(tmp_path: Path, view: str) -> None:
+def test_a_read_only_cache_serves_what_it_holds(tmp_path: Path) -> None:
     """A full one serves a whole run; of what is missing nobody is asked."""
     with speaking() as model:
         corpus = handbook(
             tmp_path,
             enrichment=asking(
-                model.openai_url, view=view, max_total_tokens=10**6, reuse="request"
+                model.openai_url, max_total_tokens=10**6, reuse="request"
             ),
             cache={"directory": "cache"},
         )

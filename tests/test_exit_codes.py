@@ -352,7 +352,7 @@ def test_a_killed_run_is_finished_by_the_next(tmp_path: Path, chat: Chat) -> Non
 def many(folder: Path, chat: Chat) -> Corpus:
     """Write a corpus that takes a while, four requests at a time."""
     corpus = handbook(folder, enrichment=asking(chat.address, concurrency=4))
-    for number in range(40):
+    for number in range(12):
         rules = "\n".join(f"# Rule {number}.{n}\n\n{LEAVE[-150:]}" for n in (1, 2))
         corpus.document(f"n{number:02}.md", rules)
     return corpus
