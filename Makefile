@@ -30,8 +30,9 @@ demo: $(VENV)/runtime
 		echo; echo "--- $$chunk"; $(BIN)/situate show "$$chunk" --chunks $(HANDBOOK) || exit; \
 	done
 
+# Two at a time; tests that share something costly name their group.
 test: $(VENV)/development
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 
 # The property tests on many random documents, and a hundred kills each of runs and
 # of batches; takes hours.

@@ -6,7 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from typer.testing import CliRunner
 
+from situate.cli import app
 from situate.pipeline import by_file
 from tests.support.batch_corpora import SECTIONS, BatchCorpus
 from tests.support.batches import asked_numbers, batching, reply_to
@@ -126,3 +128,22 @@ def test_a_file_may_be_older_than_answers_to_a_part_of_it(desk: BatchCorpus) -> 
 
     assert (report.unknown, report.missing) == ((), ())
     assert report.imported == 4
+
+
+@pytest.mark.parametrize("answered", [False, True], ids=["open", "answered"])
+def test_a_file_about_other_requests_is_refused(
+    desk: BatchCorpus, *, answered: bool
+) -> None:
+    """Somebody took the wrong file, or the documents have changed since."""
+    if answered:
+        imported(desk, exported(desk))
+    file = desk.corpus.folder / "replies.jsonl"
+    lines = [{"custom_id": name, "reply": {}} for name in ("other-1", "other-2")]
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+
+    told = CliRunner().invoke(
+        app, ["batch", "import", str(desk.corpus.config), str(file)]
+    )
+
+    assert told.exit_code == 2
+    assert "its first custom_id is 'other-1'" in told.stderr

@@ -293,7 +293,6 @@ TROUBLE = [
     pytest.param("upload", 400, "outage", id="file refused"),
     pytest.param("create", 400, "outage", id="batch refused"),
     pytest.param("upload", 503, "outage", id="outage"),
-    pytest.param("upload", 404, "unusable", id="no such route"),
 ]
 
 
@@ -357,6 +356,25 @@ def test_a_full_disk_keeps_nothing_from_being_published(
     assert result.exit_code == INCOMPLETE
     assert openai.outcomes == {"cache": COUNT}
     assert openai.vendor.batches == {}
+
+
+@pytest.mark.parametrize("status", [404, 405])
+@pytest.mark.parametrize(
+    "missing", [("upload", "create", "list"), ("create",)], ids=["all", "only the last"]
+)
+def test_a_server_without_batches_is_said_to_have_none(
+    desk: BatchCorpus, missing: tuple[str, ...], status: int
+) -> None:
+    """Many speak a vendor's language and have none; nothing is published."""
+    desk.vendor.faults = [Fault(step=step, status=status) for step in missing]
+
+    result = desk.corpus.run()
+
+    assert result.exit_code == FAILED
+    assert "has no batch system" in str(result.reason)
+    assert "enrichment.mode = 'live'" in str(result.reason)
+    assert "situate batch export" in str(result.reason)
+    assert not desk.corpus.chunks.exists()
 
 
 def test_a_wrong_key_ends_a_run_that_hands_over(openai: BatchCorpus) -> None:

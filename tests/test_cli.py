@@ -223,9 +223,11 @@ def test_run_prints_the_estimate_first(tmp_path: Path, chat: Chat) -> None:
     requests = [line for line in lines if line.startswith("  requests")]
     assert requests == [
         f"  requests   {len(chat.bodies)} for {len(chat.bodies)} chunks, 0 answered "
-        f"already; at most {2 * len(chat.bodies)} more to repair answers",
+        "already",
         f"  requests   {len(chat.bodies)}, 0 answers from the cache",
     ]
+    (repairs,) = (line for line in lines if line.startswith("  repairs"))
+    assert f"the bound is {2 * len(chat.bodies)} requests" in repairs
 
 
 def test_plan_sends_nothing_and_writes_nothing(tmp_path: Path, chat: Chat) -> None:

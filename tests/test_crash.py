@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
     from tests.support.mock_model import MockModel
 
+pytestmark = pytest.mark.xdist_group("undisturbed runs")
+
 SEED = 41
 CONCURRENCY = 6
 SECTIONS = 6

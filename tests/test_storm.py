@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from situate.pipeline.run import Result
     from tests.support.mock_model import Turn
 
+pytestmark = pytest.mark.xdist_group("calm runs")
+
 SECTIONS = 6
 DOCUMENTS = {"full": 3, "marked": 18}
 """For each view, so that it takes as many requests."""

@@ -3,6 +3,7 @@
 from situate.chunking import Rules, chunk
 from situate.errors import (
     AuthenticationFailed,
+    BatchesUnknown,
     BudgetExceeded,
     ConfigError,
     ContextTooLong,
@@ -42,6 +43,7 @@ from situate.tokens import TokenCounter, load_counter
 
 __all__ = [
     "AuthenticationFailed",
+    "BatchesUnknown",
     "Block",
     "Box",
     "BudgetExceeded",

@@ -1,6 +1,6 @@
 """`python -m situate` is `situate`."""
 
-from situate.cli import main
+from situate_command import main
 
 if __name__ == "__main__":
     main()

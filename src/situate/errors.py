@@ -17,6 +17,7 @@
         └── ProviderUnusable     no request can succeed
             ├── AuthenticationFailed   the key is missing, wrong or not allowed
             ├── ModelUnknown     the provider does not serve the model
+            ├── BatchesUnknown   the provider has no batch system
             └── QuotaExhausted   the account has nothing left to spend
 
 Messages name the thing, what was found and what to do. They never hold a secret.
@@ -115,6 +116,10 @@ class AuthenticationFailed(ProviderUnusable):
 
 class ModelUnknown(ProviderUnusable):
     """The provider does not serve this model."""
+
+
+class BatchesUnknown(ProviderUnusable):
+    """Who answers at this address has no batch system."""
 
 
 class QuotaExhausted(ProviderUnusable):

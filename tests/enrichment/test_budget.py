@@ -15,6 +15,7 @@ import pytest
 from situate.enrichment.accounts import Accounts, Bill, saved_usd
 from situate.enrichment.budget import Budget, Committed, Month, check_limits
 from situate.enrichment.cache import Cache
+from situate.enrichment.commits import Commits
 from situate.enrichment.throttle import Throttle, Timing
 from situate.errors import BudgetExceeded, CacheBroken, ConfigError
 from situate.usage import Usage
@@ -54,7 +55,7 @@ DECEMBER = Calendar("2026-12-31T23:00+00:00")
 
 def _budget(cache: Cache, **limits: Any) -> Budget:
     chosen = settings(max_usd=Decimal(1000), **limits)
-    return Budget(chosen, facts(PRICES), month=cache.months())
+    return Budget(chosen, facts(PRICES), month=Commits(cache))
 
 
 def _reserve(budget: Budget, **changes: Any) -> Reservation:
@@ -307,7 +308,7 @@ def test_a_replayed_run_spends_nothing_in_any_month(tmp_path: Path) -> None:
     """And is stopped by none."""
     chosen = settings(provider="replay", max_usd_month=Decimal(0))
     with Cache(tmp_path, now=DECEMBER) as cache:
-        budget = Budget(chosen, facts(PRICES), month=cache.months())
+        budget = Budget(chosen, facts(PRICES), month=Commits(cache))
 
         _spend(budget)
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from situate.enrichment.grounding import Ungrounded, evidence_of, ungrounded
+from situate.enrichment.grounding.forms import Source
 from tests.enrichment.labelled import GROUNDED, score, statements
 
 LABELLED = statements()
@@ -30,6 +31,15 @@ def test_the_labelled_set_is_large_and_mostly_about_forms() -> None:
     assert labels.total() >= 300
     assert labels["true"] >= 0.4 * labels.total()
     assert {each.language for each in LABELLED} == {"en", "de", "fr", "es", "zh"}
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+def test_plain_texts_have_the_words_they_have_beside_other_signs(text: str) -> None:
+    """ASCII has a quicker way to its words, which is another way to the same."""
+    plain, beside = Source.of(text), Source.of(f"{text}\n\u00e9")
+
+    assert plain.identifiers == beside.identifiers - {"\u00e9"}
+    assert plain.words == beside.words - {"\u00e9"}
 
 
 @pytest.mark.parametrize("named", [True, False], ids=["named", "unnamed"])

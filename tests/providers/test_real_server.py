@@ -15,6 +15,8 @@ from tests.support.server import MODEL
 if TYPE_CHECKING:
     from situate.enrichment.exchange import Reply
 
+pytestmark = pytest.mark.xdist_group("model server")
+
 
 @pytest.mark.parametrize("name", sorted(PATHS))
 def test_the_sdk_drives_the_real_route(name: str, llama_server: str) -> None:

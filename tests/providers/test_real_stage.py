@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from situate.enrichment.live import Summary
     from situate.model import Chunk
 
+pytestmark = pytest.mark.xdist_group("model server")
+
 # The server's context is 512 tokens, so that the shipped prompts do not fit.
 PROMPT = """\
 <!-- system -->

@@ -68,27 +68,38 @@ validity = st.one_of(
 )
 
 
-def _below(children: st.SearchStrategy[Draft]) -> st.SearchStrategy[Draft]:
+def _below(children: st.SearchStrategy[Draft], least: int) -> st.SearchStrategy[Draft]:
     return st.builds(
         lambda title, own, below, metadata: section(
             title, *own, *below, metadata=metadata
         ),
         headings,
-        st.lists(blocks, max_size=4),
+        st.lists(blocks, min_size=least, max_size=4),
         st.lists(children, max_size=4),
         validity,
     )
 
 
-drafts = st.recursive(
-    st.builds(
-        lambda title, own: section(title, *own), headings, st.lists(blocks, max_size=3)
-    ),
-    _below,
-    max_leaves=8,
-)
+def _drafts(least: int) -> st.SearchStrategy[Draft]:
+    return st.recursive(
+        st.builds(
+            lambda title, own: section(title, *own),
+            headings,
+            st.lists(blocks, min_size=least, max_size=3),
+        ),
+        lambda children: _below(children, least),
+        max_leaves=8,
+    )
+
+
 documents: st.SearchStrategy[Document] = st.builds(
     lambda above, below: document(*above, *below),
     st.lists(blocks, max_size=2),
-    st.lists(drafts, max_size=4),
+    st.lists(_drafts(0), max_size=4),
 )
+filled: st.SearchStrategy[Document] = st.builds(
+    lambda above, below: document(*above, *below),
+    st.lists(blocks, max_size=2),
+    st.lists(_drafts(1), min_size=1, max_size=4),
+)
+"""Documents with sections, none of which is a heading alone."""

@@ -222,7 +222,7 @@ def import_file(
 
     They are matched by custom_id, never by order, and go to the cache, under
     replay to the cassette that enrichment.replay names. Exit codes: 0 every
-    chunk has its answer; 3 some have none.
+    chunk has its answer; 2 the file is about other requests; 3 some have none.
     """
     from situate.config import load
     from situate.pipeline import by_file
@@ -243,6 +243,12 @@ def import_file(
         if ids:
             console.say(f"{len(ids):,} {name}: {', '.join(ids[:5])}")
     console.say(f"{report.imported:,} replies taken in")
+    if report.is_foreign:
+        console.say(
+            f"nothing in {replies} belongs to this corpus as {config} asks about it "
+            f"now; its first custom_id is {report.unknown[0]!r}"
+        )
+        raise typer.Exit(2)
     raise typer.Exit(3 if report.missing else 0)
 
 

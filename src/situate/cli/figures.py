@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from situate.compare.comparison import Comparison, Verdict
-    from situate.enrichment.estimate import Option
+    from situate.enrichment.estimate import Estimate, Option
     from situate.manifest import Spent
     from situate.pipeline.run import Result
     from situate.pipeline.watching import Forecast
@@ -37,12 +37,11 @@ def forecast_lines(forecast: Forecast) -> list[str]:
         *lines,
         f"requests   {estimate.requests:,} for {many(estimate.chunks, 'chunk')}"
         + ("" if replayed else f", {estimate.cached:,} answered already")
-        + skipped
-        + f"; at most {estimate.follow_ups:,} more to repair answers"
-        + _at_most(estimate.usd_follow_ups),
+        + skipped,
         f"tokens     {estimate.input_tokens:,} input{_by_class(estimate.usage)}, "
         f"{estimate.output_tokens:,} output",
         f"cost       {_cost(forecast)}",
+        *_repair_lines(estimate),
         f"time       {_duration(estimate.hours)}",
         *([f"but        {forecast.objection}"] if forecast.objection else []),
         *_option_lines(forecast.options),
@@ -157,8 +156,17 @@ def _cost(forecast: Forecast) -> str:
     return f"{between} with {forecast.model}"
 
 
-def _at_most(amount: Decimal | None) -> str:
-    return "" if amount is None else f", for {dollars(amount)} at most"
+def _repair_lines(estimate: Estimate) -> list[str]:
+    """Say what may be asked again: the most there can be is far from what is usual."""
+    if not estimate.follow_ups:
+        return []
+    most = many(estimate.follow_ups, "request")
+    if estimate.usd_follow_ups is not None:
+        most += f" for {dollars(estimate.usd_follow_ups)}"
+    return [
+        "repairs    usually a few percent more, within the limits on spending; "
+        f"the bound is {most}, were every answer to fail every time"
+    ]
 
 
 def _near(path: Path) -> Path:

@@ -15,8 +15,9 @@ from situate.enrichment.answers import Known, Said, Settled, whole
 from situate.enrichment.budget import NOTHING
 from situate.enrichment.cache import Kept
 from situate.enrichment.exchange import fault
+from situate.enrichment.outcomes import Stopped, outcome_of
 from situate.enrichment.questions import parameters_for
-from situate.enrichment.wire import Question, Stopped, outcome_of
+from situate.enrichment.wire import Question
 from situate.errors import (
     ContextTooLong,
     RateLimited,
@@ -49,7 +50,7 @@ _Answered: TypeAlias = "Said | FallbackReason | Stopped"
 
 
 @dataclass(slots=True)
-class _Sorted:
+class Sorted:
     """The chunks of a request by what is still to be done about them."""
 
     settled: dict[int, Settled] = field(default_factory=dict)
@@ -57,6 +58,11 @@ class _Sorted:
     """To be asked about."""
     faulty: list[tuple[Passage, Said, Verdict]] = field(default_factory=list)
     """To be repaired."""
+
+    @property
+    def is_settled(self) -> bool:
+        """True when nothing is left to be asked."""
+        return not self.open and not self.faulty
 
     def put(
         self, passage: Passage, said: _Answered, outcome: Settled | Verdict
@@ -100,16 +106,16 @@ class Asker:
     """Where answers stand that nobody has written down yet."""
 
     async def settle(
-        self, request: PlannedRequest, context: Callable[[], Context]
+        self, request: PlannedRequest, sorted_: Sorted, context: Callable[[], Context]
     ) -> dict[int, Settled]:
         """Give what became of every chunk of a request, by its index.
 
-        `context` gives what answers are judged by, where any has to be judged.
+        `sorted_` is what `at_hand` gave for it; `context` gives what answers are
+        judged by, where any has to be judged.
 
         Raises:
             ProviderUnusable: no request can succeed.
         """
-        sorted_ = self._at_hand(request, context)
         if sorted_.open:
             answers = await self._answers(request, sorted_.open)
             for passage in sorted_.open:
@@ -118,6 +124,8 @@ class Asker:
                 sorted_.put(passage, said, outcome)
                 if isinstance(said, Said):
                     self._note(passage, (said,), outcome)
+        if not sorted_.faulty:
+            return sorted_.settled
         repairs = (
             self._repaired(request, *faulty, context()) for faulty in sorted_.faulty
         )
@@ -126,11 +134,11 @@ class Asker:
             sorted_.settled[passage.index] = outcome
         return sorted_.settled
 
-    def _at_hand(
+    def at_hand(
         self, request: PlannedRequest, context: Callable[[], Context]
-    ) -> _Sorted:
+    ) -> Sorted:
         """Settle what was answered before, and say what has to be asked."""
-        sorted_ = _Sorted()
+        sorted_ = Sorted()
         used: dict[tuple[str, str, str], list[str]] = {}
         for passage in request.passages:
             try:

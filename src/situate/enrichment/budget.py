@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from situate import pricing
 from situate.enrichment.estimate import INPUT_MARGIN
@@ -59,7 +59,7 @@ class MonthSpending(Protocol):
     def current(self) -> Month:
         """Give this month as it stands."""
 
-    def reserve(self, usd: Decimal, *, most: Decimal | None) -> Month | None:
+    async def reserve(self, usd: Decimal, *, most: Decimal | None) -> Month | None:
         """Set money aside and give the month with it; None when it crosses `most`."""
 
     def settle(self, month: str, *, reserved: Decimal, cost: Decimal) -> None:
@@ -156,16 +156,13 @@ class Budget:
         """
         while True:
             wanted = self._reservation(input_tokens, output_tokens)
-            granted = self._granted(wanted)
+            granted = self._crossed(wanted) or await self._granted(wanted)
             if isinstance(granted, Reservation):
-                break
+                return granted
             if not self._in_flight:
+                self._wake()
                 raise BudgetExceeded(granted)
             await self._settled.wait()
-        self._in_flight += 1
-        self._usd += granted.usd
-        self._tokens += granted.tokens
-        return granted
 
     def settle(self, reservation: Reservation, usage: Usage | None) -> Decimal:
         """Put what a request did cost in place of what was set aside for it.
@@ -186,10 +183,9 @@ class Budget:
         self._in_flight -= 1
         self._usd += usd - reservation.usd
         self._tokens += tokens - reservation.tokens
+        self._wake()
         if self._month is not None and reservation.month is not None:
             self._month.settle(reservation.month, reserved=reservation.usd, cost=usd)
-        self._settled.set()
-        self._settled = asyncio.Event()
         return usd
 
     def _reservation(self, input_tokens: int, output_tokens: int) -> Reservation:
@@ -205,8 +201,13 @@ class Budget:
             output_tokens=most_out,
         )
 
-    def _granted(self, wanted: Reservation) -> Reservation | str:
-        """Set money aside where it has to be told, or say which limit is crossed."""
+    def _wake(self) -> None:
+        """Let those who wait for money look again."""
+        self._settled.set()
+        self._settled = asyncio.Event()
+
+    def _crossed(self, wanted: Reservation) -> str | None:
+        """Say which limit of the run a request may cross."""
         if self._max_usd is not None and self._usd + wanted.usd > self._max_usd:
             return f"the next request may cross max_usd = {self._max_usd}"
         if (
@@ -214,16 +215,36 @@ class Budget:
             and self._tokens + wanted.tokens > self._max_tokens
         ):
             return f"the next request may cross max_total_tokens = {self._max_tokens}"
+        return None
+
+    async def _granted(self, wanted: Reservation) -> Reservation | str:
+        """Set money aside, or say that the limit of the month is crossed.
+
+        It counts here while it is being written down, so that nobody else takes it.
+        """
+        self._count(wanted, 1)
         if self._month is None:
             return wanted
         most = self._max_usd_month
-        month = self._month.reserve(wanted.usd, most=most)
+        try:
+            month = await self._month.reserve(wanted.usd, most=most)
+        except BaseException:
+            self._count(wanted, -1)
+            self._wake()
+            raise
         if month is None:
+            # Nobody is woken: what was taken is there again, and no more than that.
+            self._count(wanted, -1)
             state = _state(self._month.current(), most)
             return f"the next request may cross max_usd_month: {state}"
         if most is not None and month.usd >= _WARN_FROM * most:
             self.warning = self.warning or _state(month, most)
         return replace(wanted, month=month.name)
+
+    def _count(self, wanted: Reservation, times: Literal[1, -1]) -> None:
+        self._in_flight += times
+        self._usd += times * wanted.usd
+        self._tokens += times * wanted.tokens
 
 
 def _state(month: Month, most: Decimal | None) -> str:

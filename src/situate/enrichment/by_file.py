@@ -53,6 +53,11 @@ class ImportReport:
     errored: tuple[str, ...]
     """Lines without a usable reply, each with its number and the reason."""
 
+    @property
+    def is_foreign(self) -> bool:
+        """True when nothing of a file has to do with what is planned."""
+        return bool(self.unknown) and not (self.imported or self.errored)
+
 
 @dataclass(slots=True)
 class _Import:

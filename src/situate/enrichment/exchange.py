@@ -21,6 +21,9 @@ Body: TypeAlias = Mapping[str, JsonValue]
 
 Stop = Literal["end", "length", "refusal"]
 
+_LONGEST_NAME = 200
+"""Characters of a model's name, in records as in replies."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rendered:
@@ -71,6 +74,13 @@ def fault(reply: Reply) -> Literal["truncated", "empty"] | None:
     if reply.stop == "end" and not clean(reply.text):
         return "empty"
     return None
+
+
+def model_name(said: object) -> str:
+    """Take for a model's name what is one; empty for what nobody writes down."""
+    if not isinstance(said, str) or not said.isprintable():
+        return ""
+    return said if len(said) <= _LONGEST_NAME else ""
 
 
 def answer_schema(keys: tuple[str, ...]) -> dict[str, JsonValue]:

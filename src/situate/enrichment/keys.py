@@ -25,9 +25,12 @@ _SCHEMA = 2
 
 def canonical(value: JsonValue | Body) -> str:
     """Write JSON in the one form that hashes alike everywhere."""
-    return json.dumps(
-        value, ensure_ascii=True, sort_keys=True, separators=(",", ":"), default=dict
-    )
+    return _ENCODER.encode(value)
+
+
+_ENCODER = json.JSONEncoder(
+    ensure_ascii=True, sort_keys=True, separators=(",", ":"), default=dict
+)
 
 
 def reply_key(body: Body, *, provider: str, endpoint: str) -> str:
@@ -42,10 +45,13 @@ def identity_of(chunk: Chunk) -> str:
 
 
 class ChunkKeys:
-    """Gives the keys of chunks that are seen in one text (E3)."""
+    """Gives the keys of chunks that are seen in one text (E3).
 
-    def __init__(self, brief: Brief, text: str) -> None:
-        self._shared = digest(canonical([_asked_with(brief), digest(text)]))
+    `asked` is what `asked_with` gives, once for a document.
+    """
+
+    def __init__(self, asked: str, text: str) -> None:
+        self._shared = digest(f"[{asked},{canonical(digest(text))}]")
         self._seen: Counter[str] = Counter()
 
     def of(self, identity: str) -> str:
@@ -82,8 +88,8 @@ class SectionKeys:
         )
 
 
-def _asked_with(brief: Brief) -> JsonValue:
-    """Give what an answer depends on beside what is shown.
+def asked_with(brief: Brief) -> str:
+    """Give what an answer depends on beside what is shown, in canonical form.
 
     The parameters are those of a question about one chunk: how many are asked
     about at once is in no key.
@@ -93,7 +99,7 @@ def _asked_with(brief: Brief) -> JsonValue:
         max_output_tokens=2 * brief.settings.statement_max_tokens,
     )
     beside = _beside_the_prompt(brief.provider, parameters)
-    return [_asked(brief, brief.settings.model), beside]
+    return canonical([_asked(brief, brief.settings.model), beside])
 
 
 def _asked(brief: Brief, model: str) -> JsonValue:

@@ -12,7 +12,7 @@ share its limits. What goes wrong with a chunk is a value in that chunk.
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from situate.enrichment.answers import Answers, Settled
 from situate.enrichment.asking import Asker
 from situate.enrichment.budget import NOTHING
+from situate.enrichment.exchange import model_name
 from situate.enrichment.gate import (
     STATEMENTS,
     Context,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from situate.enrichment.asking import Held
+    from situate.enrichment.asking import Held, Sorted
     from situate.enrichment.cache import Cache
     from situate.enrichment.exchange import Provider
     from situate.enrichment.gate import Gate
@@ -60,9 +61,6 @@ if TYPE_CHECKING:
 
 _SCRIPT_SAMPLE = 20_000
 """Characters of a document that decide on its script."""
-
-_LONGEST_NAME = 200
-"""Characters of a model's name."""
 
 _FEWEST_TO_COMPARE = 4
 """Statements of a document below which equal ones say nothing."""
@@ -172,6 +170,7 @@ class Session:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._wire.close()
         await self._provider.close()
 
     def plan(self, document: Document, chunks: Sequence[Chunk]) -> DocumentPlan:
@@ -251,22 +250,30 @@ class Session:
         settled: dict[int, Settled] = {}
         judged = self._contexts(document, planned, asker.chunks)
 
-        async def settle(request: PlannedRequest) -> None:
+        async def settle(request: PlannedRequest, found: Sorted) -> None:
             # Without an answer here the whole run has failed, which is raised once.
             try:
-                settled.update(await asker.settle(request, partial(judged, request)))
+                context = partial(judged, request)
+                settled.update(await asker.settle(request, found, context))
             except* ProviderUnusable:
                 pass
 
-        rest, prefix = list(planned.requests), asker.prefix
-        while rest and rest[0].parameters.cached and prefix.is_warming:
-            await settle(rest.pop(0))
-        if prefix.is_lost and self._facts.cache == "marked":
-            # Every further mark would pay for one more write.
-            rest = [_unmarked(request) for request in rest]
+        rest: deque[tuple[PlannedRequest, Sorted]] = deque()
+        for request in planned.requests:
+            found = asker.at_hand(request, partial(judged, request))
+            if found.is_settled:
+                settled |= found.settled
+            else:
+                rest.append((request, found))
+        prefix = asker.prefix
+        while rest and rest[0][0].parameters.cached and prefix.is_warming:
+            await settle(*rest.popleft())
+        is_lost = prefix.is_lost and self._facts.cache == "marked"
         async with asyncio.TaskGroup() as group:
-            for request in rest:
-                group.create_task(settle(request))
+            for request, found in rest:
+                # Every further mark would pay for one more write.
+                asked = _unmarked(request) if is_lost else request
+                group.create_task(settle(asked, found))
         return settled
 
     @property
@@ -312,10 +319,10 @@ class Session:
 
     def _named(self, settled: Settled) -> Settled:
         """Name who answered; what is no name to write down is not repeated."""
-        name = settled.model
-        if name is None or (name.isprintable() and 0 < len(name) <= _LONGEST_NAME):
+        if settled.model is None:
             return settled
-        return replace(settled, model=self._settings.model)
+        name = model_name(settled.model) or self._settings.model
+        return replace(settled, model=name)
 
     def _outcome(
         self,

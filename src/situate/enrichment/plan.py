@@ -10,7 +10,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from situate.enrichment import questions, views
-from situate.enrichment.keys import ChunkKeys, SectionKeys, identity_of
+from situate.enrichment.keys import (
+    ChunkKeys,
+    SectionKeys,
+    asked_with,
+    identity_of,
+)
 from situate.enrichment.questions import Brief, Overhead, Passage
 from situate.enrichment.worth import unasked
 from situate.model import leaf_ids
@@ -126,6 +131,7 @@ class _Requests:
         self._places = places
         self._skipped = frozenset(skipped)
         self._text = text
+        self._asked = asked_with(brief)
         self._section_keys = SectionKeys(brief)
 
     def of(self, view: View) -> list[PlannedRequest]:
@@ -140,7 +146,7 @@ class _Requests:
         text = self._text
         if len(window) < len(self._brief.leaves):
             text = views.stretch(self._brief.leaves, window, self._brief.outline)
-        keys = ChunkKeys(self._brief, text)
+        keys = ChunkKeys(self._asked, text)
         passages = tuple(
             self._passage(leaf, keys, number)
             for number, leaf in enumerate(window, 1)
@@ -153,13 +159,15 @@ class _Requests:
     def _single(self, view: View) -> list[PlannedRequest]:
         brief, found = self._brief, []
         asked = [n for n in range(len(brief.leaves)) if n not in self._skipped]
-        keys = ChunkKeys(brief, self._text)
+        keys = ChunkKeys(self._asked, self._text)
+        everything = range(len(brief.leaves))
         for leaf in asked:
             if view == "window":
-                everything = range(len(brief.leaves))
-                around = views.around(brief.leaves, leaf, everything, brief.outline)
-                passage = self._passage(leaf, ChunkKeys(brief, around), None)
-                found.append(questions.around(brief, passage, everything))
+                text, tokens = views.around(
+                    brief.leaves, leaf, everything, brief.outline
+                )
+                passage = self._passage(leaf, ChunkKeys(self._asked, text), None)
+                found.append(questions.around(brief, passage, text, tokens))
             else:
                 found.append(
                     questions.full(

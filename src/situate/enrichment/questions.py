@@ -249,9 +249,11 @@ class PlannedRequest:
 
         It shows what is around the chunk, not the whole window again.
         """
-        return (
-            around(self.brief, passage, self.window) if self.view == "marked" else self
-        )
+        if self.view != "marked":
+            return self
+        brief = self.brief
+        shown = views.around(brief.leaves, passage.leaf, self.window, brief.outline)
+        return around(brief, passage, *shown)
 
 
 def marked(
@@ -290,10 +292,10 @@ def _schema_tokens(brief: Brief, keys: Sequence[str]) -> int:
     return _SCHEMA_TOKENS + _KEY_TOKENS * len(keys)
 
 
-def around(brief: Brief, passage: Passage, window: range) -> PlannedRequest:
-    """Ask about one chunk, showing headings and neighbours from a window."""
-    text = views.around(brief.leaves, passage.leaf, window, brief.outline)
-    return _single(brief, passage, text, brief.counter.count(text), view="window")
+def around(brief: Brief, passage: Passage, text: str, tokens: int) -> PlannedRequest:
+    """Ask about one chunk, showing headings and so many tokens of neighbours."""
+    tokens += brief.overhead.outline + views.GAP_TOKENS
+    return _single(brief, passage, text, tokens, view="window")
 
 
 def full(brief: Brief, passage: Passage, text: str, *, shared: bool) -> PlannedRequest:

@@ -49,6 +49,9 @@ MOST_CRUMBS_TOKENS = 128
 MARKER_TOKENS = 9
 """A marker and its line breaks."""
 
+GAP_TOKENS = 4
+"""The mark of what is left out, and its line breaks."""
+
 _MARGIN = 1.5
 """How far a vendor's own count may be above ours when a context is to be kept."""
 
@@ -151,11 +154,18 @@ def marked(leaves: Sequence[Chunk], window: range, outline: str) -> tuple[str, s
     return _framed(text, leaves, window, outline), begin
 
 
-def around(leaves: Sequence[Chunk], index: int, window: range, outline: str) -> str:
-    """Give what stands around a leaf in a window, with a gap where it is itself."""
+def around(
+    leaves: Sequence[Chunk], index: int, window: range, outline: str
+) -> tuple[str, int]:
+    """Give what stands around a leaf in a window, with a gap where it is itself.
+
+    And how many tokens the leaves around it have.
+    """
     before = _near(leaves, range(index - 1, window.start - 1, -1))[::-1]
     after = _near(leaves, range(index + 1, window.stop))
-    return GAP.join([*([outline] if outline else []), *before, _LEFT_OUT, *after])
+    texts = [leaf.text for leaf in before], [leaf.text for leaf in after]
+    framed = [*([outline] if outline else []), *texts[0], _LEFT_OUT, *texts[1]]
+    return GAP.join(framed), sum(leaf.token_count for leaf in (*before, *after))
 
 
 def outline_of(document: Document, counter: TokenCounter) -> str:
@@ -201,13 +211,13 @@ def _framed(text: str, leaves: Sequence[Chunk], window: range, outline: str) -> 
     return GAP.join(parts)
 
 
-def _near(leaves: Sequence[Chunk], order: range) -> list[str]:
-    """Give the texts of the nearest leaves, as many as there is room for."""
+def _near(leaves: Sequence[Chunk], order: range) -> list[Chunk]:
+    """Give the nearest leaves, as many as there is room for."""
     room = NEIGHBOUR_TOKENS
-    near: list[str] = []
+    near: list[Chunk] = []
     for index in order:
         room -= leaves[index].token_count
         if room < 0:
             break
-        near.append(leaves[index].text)
+        near.append(leaves[index])
     return near

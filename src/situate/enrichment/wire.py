@@ -14,17 +14,16 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from situate.enrichment.accounts import Accounts, Bill
 from situate.enrichment.budget import NOTHING, Budget
+from situate.enrichment.commits import Commits
 from situate.enrichment.exchange import fault
 from situate.enrichment.flights import Flights
 from situate.enrichment.keys import reply_key
 from situate.enrichment.ledger import Entry
+from situate.enrichment.outcomes import Stopped, outcome_of, stop_reason_of
 from situate.enrichment.throttle import Throttle, spread_seconds
 from situate.errors import (
-    AuthenticationFailed,
     BudgetExceeded,
     CacheBroken,
-    ContextTooLong,
-    ModelUnknown,
     ProviderError,
     ProviderUnusable,
     QuotaExhausted,
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
     from situate.enrichment.exchange import Body, Parameters, Provider, Rendered, Reply
     from situate.enrichment.ledger import Ledger, Source
     from situate.enrichment.questions import Passage
-    from situate.enrichment.reasons import SkipReason, StopReason
+    from situate.enrichment.reasons import StopReason
     from situate.enrichment.settings import Settings, View
     from situate.enrichment.throttle import Timing, Turn
     from situate.pricing import ModelFacts
@@ -61,40 +60,8 @@ _SPREAD_SHARE = 0.25
 the spread after every pause."""
 
 
-_STOPS: tuple[tuple[type[Exception], StopReason], ...] = (
-    (BudgetExceeded, "budget"),
-    (QuotaExhausted, "quota"),
-    (AuthenticationFailed, "authentication"),
-    (ModelUnknown, "model_unknown"),
-    (ProviderUnusable, "unusable"),
-    (RateLimited, "wait_too_long"),
-    (TransientError, "outage"),
-    (CacheBroken, "cache"),
-    (OSError, "ledger"),
-)
-"""What it means for a run when one of these ends it."""
-
-_OUTCOMES: tuple[tuple[type[Exception], str], ...] = (
-    (RateLimited, "rate_limited"),
-    (TransientError, "unavailable"),
-    (ContextTooLong, "context_too_long"),
-    (UnsupportedParameter, "unsupported_parameter"),
-    (RequestRejected, "rejected"),
-    (ProviderUnusable, "unusable"),
-)
-"""What the ledger says of a request that ended with one of these."""
-
-
 Note: TypeAlias = "tuple[Sequence[Located], Kept | None]"
 """Where answers stand, and the statement that was found in them."""
-
-
-class Stopped(Exception):
-    """Nothing is asked any more; for a chunk this becomes a value."""
-
-    def __init__(self, reason: StopReason | SkipReason) -> None:
-        super().__init__(reason)
-        self.reason: StopReason | SkipReason = reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,10 +131,11 @@ class Wire:
         self._timing = timing
         self._source: Source = "replay" if settings.replayed else "wire"
         self.has_price = settings.replayed or facts.prices is not None
+        self._commits = Commits(cache)
         self._budget = Budget(
             settings,
             facts,
-            month=None if settings.replayed else cache.months(),
+            month=None if settings.replayed else self._commits,
             committed=committed,
         )
         self._throttle = Throttle(
@@ -191,6 +159,10 @@ class Wire:
         # is found once, and not by everybody.
         self._alone = asyncio.Lock()
         self._failed_in_a_row = 0
+
+    def close(self) -> None:
+        """Store what was paid for and nobody waits for any more."""
+        self._commits.flush()
 
     async def ask(self, question: Question) -> Answer:
         """Give the answer, from the cache or from the provider.
@@ -266,6 +238,8 @@ class Wire:
 
     def remember(self, notes: Mapping[str, Note]) -> None:
         """Note where answers stand, all or none; stops when that fails."""
+        if self._cache.is_sealed:
+            return
         try:
             with self._cache.at_once():
                 for key, (answers, kept) in notes.items():
@@ -290,6 +264,12 @@ class Wire:
         return await self._flights.lead(key, lambda: self._send(sending))
 
     async def _send(self, sending: _Sending) -> Answer:
+        if self._cache.is_sealed:
+            message = (
+                f"cache {str(self._cache.directory)!r} can be read and not written: "
+                "nobody is asked for what could not be kept"
+            )
+            raise self._stop(CacheBroken(message))
         if not self._reached:
             async with self._alone:
                 if not self._reached:
@@ -369,13 +349,13 @@ class Wire:
             raise self._unusable(error) from error
         finally:
             self.accounts.settle(bill, reservation, billed)
-        # No await from here on: what was paid for is stored before anything
-        # can call this task off.
-        self._reached = True
+        # No await from here on but for the disk: what was paid for is on its way there
+        # before anything can call this task off.
         self._failed_in_a_row = 0
         self._throttle.speed_up()
         self.accounts.learn(expected_input=question.input_tokens, usage=billed)
-        self._store(sending.key, raw, reply)
+        await self._store(sending.key, raw, reply)
+        self._reached = True
         return reply
 
     def _count_failure(self, error: TransientError) -> None:
@@ -384,12 +364,12 @@ class Wire:
             message = f"{_OUTAGE} requests in a row failed on every attempt; {error}"
             self._stop(TransientError(message))
 
-    def _store(self, key: str, raw: str, reply: Reply) -> None:
+    async def _store(self, key: str, raw: str, reply: Reply) -> None:
         """Keep what is worth having again; an answer in hand survives a failure."""
         if fault(reply) is not None:
             return
         try:
-            self._cache.store_reply(key, raw)
+            await self._commits.store_reply(key, raw)
         except CacheBroken as error:
             self._stop(error)
 
@@ -423,9 +403,8 @@ class Wire:
         """Stop asking; the first reason is the one that counts."""
         if self.stop_reason is not None:
             return Stopped(self.stop_reason)
-        reason = next(word for kind, word in _STOPS if isinstance(error, kind))
-        self.stop_reason, self.stop_message = reason, str(error)
-        return Stopped(reason)
+        self.stop_reason, self.stop_message = stop_reason_of(error), str(error)
+        return Stopped(self.stop_reason)
 
     def _raise_when_stopped(self) -> None:
         if self.fatal is not None:
@@ -484,14 +463,3 @@ class Wire:
             self._ledger.write(entry)
         except OSError as error:
             self._stop(error)
-
-
-def outcome_of(result: Reply | Exception) -> str:
-    """Name what came of a request, for the ledger."""
-    if isinstance(result, Stopped):
-        return result.reason
-    if isinstance(result, Exception):
-        return next(word for kind, word in _OUTCOMES if isinstance(result, kind))
-    if result.stop == "refusal":
-        return "refusal"
-    return fault(result) or "answered"

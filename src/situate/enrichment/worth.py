@@ -24,6 +24,14 @@ _LETTERS = re.compile(
     r"[^\W\d_]{2,}+|[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 )
 
+_CLUTTER = (
+    (("#",), _HEADING),
+    (("](", "://"), _LINK),
+    (("{{", "{%", "#include"), _DIRECTIVE),
+    (("",), _ENCODED),
+)
+"""What is no prose, behind what stands in every instance of it."""
+
 _FEWEST_WORDS = 2
 """A lone word beside headings, links and data is their label."""
 
@@ -40,8 +48,9 @@ def unasked(leaves: Sequence[Chunk]) -> dict[int, SkipReason]:
 def has_prose(leaf: Chunk) -> bool:
     """Tell whether words are left without headings, links, directives and data."""
     text = leaf.text
-    for pattern in (_HEADING, _LINK, _DIRECTIVE, _ENCODED):
-        text = pattern.sub(" ", text)
+    for signs, pattern in _CLUTTER:
+        if any(sign in text for sign in signs):
+            text = pattern.sub(" ", text)
     return any(
         number >= _FEWEST_WORDS
         for number, _ in enumerate(_LETTERS.finditer(text), start=1)

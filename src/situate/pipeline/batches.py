@@ -29,6 +29,7 @@ from situate.enrichment.providers.batching import open_batches
 from situate.enrichment.throttle import Timing
 from situate.errors import (
     AuthenticationFailed,
+    BatchesUnknown,
     BudgetExceeded,
     ConfigError,
     ModelUnknown,
@@ -200,6 +201,7 @@ def hand_over(config: Config, watcher: Watcher) -> Held:
     Raises:
         AuthenticationFailed: the key is wrong.
         ModelUnknown: the vendor does not serve the model.
+        BatchesUnknown: there is no batch system at this address.
     """
     reason: StopReason | None = None
     left: frozenset[str] = frozenset()
@@ -212,7 +214,7 @@ def hand_over(config: Config, watcher: Watcher) -> Held:
             watcher.note(message)
         reason, left = submission.reason, submission.left
         committed = submission.committed
-    except (AuthenticationFailed, ModelUnknown):
+    except (AuthenticationFailed, BatchesUnknown, ModelUnknown):
         raise
     except SituateError as error:
         watcher.note(str(error))

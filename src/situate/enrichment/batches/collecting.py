@@ -14,7 +14,7 @@ from situate.enrichment.budget import Reservation
 from situate.enrichment.estimate import INPUT_MARGIN
 from situate.enrichment.exchange import fault
 from situate.enrichment.ledger import Entry
-from situate.enrichment.wire import outcome_of
+from situate.enrichment.outcomes import outcome_of
 from situate.errors import ProviderError, TransientError
 from situate.usage import Usage
 

@@ -62,6 +62,11 @@ class Cache:
         self._noted_at = now()
 
     @property
+    def is_sealed(self) -> bool:
+        """True where answers can be read and none be kept."""
+        return self._store.is_sealed
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What is worth saying about the directory."""
         return self._store.warnings

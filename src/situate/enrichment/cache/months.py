@@ -16,18 +16,22 @@ from situate.enrichment.cache import rows
 from situate.errors import CacheBroken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
     from situate.enrichment.cache.store import Store
 
 
+def _nothing() -> None:
+    """Do nothing else in a transaction."""
+
+
 class Months:
     """The spending of this process and all others on one directory.
 
-    One transaction per request: what a request cost less than was set aside for it
-    is written with the next that is set aside, and at once when no other is on the
-    wire. What it cost more is written at once.
+    One transaction at most per request: what a request cost less than was set aside
+    for it is written with the next that is set aside, and at once when no other is on
+    the wire. What it cost more is written at once.
     """
 
     def __init__(self, store: Store, *, now: Callable[[], datetime]) -> None:
@@ -56,20 +60,38 @@ class Months:
             CacheBroken: the database cannot be written, or what it says is no
                 amount.
         """
+        (month,) = self.reserve_each([(usd, most)])
+        return month
+
+    def reserve_each(
+        self,
+        wishes: Sequence[tuple[Decimal, Decimal | None]],
+        *,
+        along: Callable[[], None] = _nothing,
+    ) -> list[Month | None]:
+        """Do as `reserve` does for several, and `along` in the same transaction.
+
+        Raises:
+            CacheBroken: as for `reserve`; then nothing of it is written.
+        """
         name = self._name()
+        granted: list[Month | None] = []
         with self._store.transaction():
-            totals = self._settled()
-            total = totals.setdefault(name, self._written(name))
-            fits = most is None or total + usd <= most
-            if fits:
-                totals[name] = total + usd
-            if fits or self._owed:
-                self._write(totals)
-        self._owed.clear()
-        if not fits:
-            return None
-        self._on_the_wire += 1
-        return Month(name=name, usd=totals[name])
+            along()
+            if wishes:
+                totals = self._settled()
+                total = totals.setdefault(name, self._written(name))
+                for usd, most in wishes:
+                    fits = most is None or total + usd <= most
+                    total += usd if fits else 0
+                    granted.append(Month(name=name, usd=total) if fits else None)
+                totals[name] = total
+                if self._owed or any(granted):
+                    self._write(totals)
+        if wishes:
+            self._owed.clear()
+        self._on_the_wire += sum(month is not None for month in granted)
+        return granted
 
     def settle(self, month: str, *, reserved: Decimal, cost: Decimal) -> None:
         """Put what a request did cost in place of what was set aside for it.

@@ -10,6 +10,7 @@ neither pickles nor files.
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from situate.enrichment.cache.mounts import refuse_network
 from situate.enrichment.cache.rows import SCHEMA
+from situate.enrichment.cache.sealed import SealedRows
 from situate.errors import CacheBroken, ConfigError
 
 if TYPE_CHECKING:
@@ -81,8 +83,14 @@ class Store:
         """
         self.directory = directory
         self.warnings: tuple[str, ...] = ()
+        self.is_sealed = False
+        """Whether it can be read and not written."""
         refuse_network(directory, mounts)
         try:
+            self._rows: Any = self._sealed()
+            if self._rows is not None:
+                self.is_sealed = True
+                return
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._close_to_others()
             self._refuse_foreign_settings()
@@ -209,6 +217,15 @@ class Store:
         with suppress(sqlite3.Error):
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
+
+    def _sealed(self) -> SealedRows | None:
+        """Open what is there where nothing can be written; None where it can."""
+        path = self.directory / DATABASE
+        if not path.is_file() or (
+            os.access(path, os.W_OK) and os.access(self.directory, os.W_OK)
+        ):
+            return None
+        return SealedRows(path, timeout=LOCK_TIMEOUT_SECONDS)
 
     def _close_to_others(self) -> None:
         """Take access from group and others: replies tell of documents."""

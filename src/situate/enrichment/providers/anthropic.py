@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from situate.enrichment.exchange import Reply, answer_schema
+from situate.enrichment.exchange import Reply, answer_schema, model_name
 from situate.enrichment.providers.connection import Vendor, connect, on_the_wire
 from situate.enrichment.providers.failures import failure, unreached
 from situate.enrichment.providers.replies import (
     Counters,
     joined_text,
     load,
-    model_of,
     no_reply,
     says_error,
     stop_of,
@@ -180,7 +179,7 @@ class AnthropicProvider:
             text=text,
             stop=stop_of(data.get("stop_reason"), _STOPS, text),
             usage=usage_of(data, _COUNTERS),
-            model=model_of(data),
+            model=model_name(data.get("model")),
         )
 
     async def close(self) -> None:

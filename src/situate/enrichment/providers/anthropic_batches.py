@@ -120,7 +120,7 @@ class AnthropicBatches:
         client, _ = self._opened()
         patient = replace(self._connection, timeout_seconds=SUBMIT_SECONDS)
         wait = httpx2.Timeout(SUBMIT_SECONDS, connect=self._connection.timeout_seconds)
-        with our_errors(patient, anthropic, handing_in=True):
+        with our_errors(patient, anthropic, handing_in=True, at_the_door=True):
             text = await client.post(
                 _BATCHES,
                 content=_blocks(parcel),
@@ -143,7 +143,7 @@ class AnthropicBatches:
             query: dict[str, object] = {"limit": _PAGE}
             if after is not None:
                 query["after_id"] = after
-            with our_errors(self._connection, anthropic):
+            with our_errors(self._connection, anthropic, at_the_door=True):
                 text = await client.get(
                     _BATCHES, cast_to=str, options={"params": query}
                 )

@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Any
 from situate.enrichment.providers.batching import is_id
 from situate.enrichment.providers.connection import masked
 from situate.enrichment.providers.failures import failure, unreached
-from situate.errors import ProviderError, TransientError, Unanswered
+from situate.errors import (
+    BatchesUnknown,
+    ModelUnknown,
+    ProviderError,
+    TransientError,
+    Unanswered,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
@@ -48,13 +54,18 @@ _WORDS_SHOWN = 200
 
 @contextmanager
 def our_errors(
-    connection: Connection, kit: ModuleType, *, handing_in: bool = False
+    connection: Connection,
+    kit: ModuleType,
+    *,
+    handing_in: bool = False,
+    at_the_door: bool = False,
 ) -> Iterator[None]:
     """Turn what an SDK raises into our errors.
 
     While a batch is handed in, `Unanswered` is for what may have been taken in
     all the same: nobody answered, or something failed inside the vendor's system.
-    Any other call can be made again, whatever became of it.
+    Any other call can be made again, whatever became of it. `at_the_door` no batch
+    is named that may be unknown: what is not found is the batch system.
     """
     try:
         yield
@@ -65,6 +76,8 @@ def our_errors(
     except kit.APIStatusError as error:
         found = failure(connection, error.response, model="", optional=())
         status = error.response.status_code
+        if at_the_door and status in _NO_ROUTE and not isinstance(found, ModelUnknown):
+            raise BatchesUnknown(_no_batches(connection, status)) from error
         if handing_in and (status in {408, 409} or status >= 500):
             raise Unanswered(str(found), usage=None) from error
         raise found from error
@@ -73,6 +86,17 @@ def our_errors(
         if handing_in:
             raise Unanswered(_no_sense(connection), usage=None) from error
         raise TransientError(_no_sense(connection)) from error
+
+
+_NO_ROUTE = frozenset({404, 405})
+
+
+def _no_batches(connection: Connection, status: int) -> str:
+    return (
+        f"{connection.vendor.name} at {connection.endpoint} has no batch system "
+        f"(it answered {status}): ask with enrichment.mode = 'live', or by file with "
+        "`situate batch export` and `situate batch import`; or correct base_url"
+    )
 
 
 def _plain(error: TransientError, handing_in: bool) -> TransientError:

@@ -227,10 +227,13 @@ def masked(text: str, secrets: Iterable[str]) -> str:
 def on_the_wire(body: Body) -> bytes:
     """Give the bytes that are sent for a body: its keys in their order."""
     text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    # Half a surrogate pair has no UTF-8 form; JSON has an escape for it.
-    return re.sub(
-        "[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}", text
-    ).encode()
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        # Half a surrogate pair has no UTF-8 form; JSON has an escape for it.
+        return re.sub(
+            "[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}", text
+        ).encode()
 
 
 async def _take_for_utf8(response: httpx2.Response) -> None:

@@ -8,14 +8,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from situate.enrichment.exchange import Reply, answer_schema
+from situate.enrichment.exchange import Reply, answer_schema, model_name
 from situate.enrichment.providers.connection import Vendor, connect, on_the_wire
 from situate.enrichment.providers.failures import failure, unreached
 from situate.enrichment.providers.replies import (
     Counters,
     joined_text,
     load,
-    model_of,
     no_reply,
     says_error,
     stop_of,
@@ -200,7 +199,7 @@ class OpenAIProvider:
             text=text,
             stop=stop,
             usage=usage_of(data, _COUNTERS),
-            model=model_of(data),
+            model=model_name(data.get("model")),
         )
 
     async def close(self) -> None:

@@ -136,7 +136,7 @@ class OpenAIBatches:
         patient = replace(self._connection, timeout_seconds=SUBMIT_SECONDS)
         wait = httpx2.Timeout(SUBMIT_SECONDS, connect=self._connection.timeout_seconds)
         parcel.file.seek(0)
-        with our_errors(patient, openai):
+        with our_errors(patient, openai, at_the_door=True):
             # As text: `files.create` takes anything for a file.
             said_of_file = await client.post(
                 "/files",
@@ -155,7 +155,7 @@ class OpenAIBatches:
             "completion_window": "24h",
             "metadata": {_NOTE: ticket},
         }
-        with our_errors(patient, openai, handing_in=True):
+        with our_errors(patient, openai, handing_in=True, at_the_door=True):
             text = await client.post(
                 "/batches", body=body, cast_to=str, options={"timeout": wait}
             )
@@ -172,7 +172,7 @@ class OpenAIBatches:
             query: dict[str, object] = {"limit": _PAGE}
             if after is not None:
                 query["after"] = after
-            with our_errors(self._connection, openai):
+            with our_errors(self._connection, openai, at_the_door=True):
                 text = await client.get(
                     "/batches", cast_to=str, options={"params": query}
                 )

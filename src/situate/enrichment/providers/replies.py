@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 _SENTENCE_ENDS = ".!?…。！？।؟"
 _CLOSING_MARKS = "\"'”’»」』)]*_`"
 
-_LONGEST_NAME = 200
-"""Characters of a model's name, as in records; what is longer is none."""
-
 _MOST_TOKENS = 999_999_999_999
 """A count above is none: a million times what models can read."""
 
@@ -87,14 +84,6 @@ def usage_of(data: Mapping[str, Any], counters: Counters) -> Usage | None:
         output=output,
         thinking=thinking,
     )
-
-
-def model_of(data: Mapping[str, Any]) -> str:
-    """Read who answered; empty where that is no name to write down."""
-    name = data.get("model")
-    if not isinstance(name, str) or not name.isprintable():
-        return ""
-    return name if len(name) <= _LONGEST_NAME else ""
 
 
 def says_error(part: Mapping[str, Any]) -> bool:
