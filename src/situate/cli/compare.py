@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from pathlib import Path
 from typing import Annotated
@@ -63,7 +64,11 @@ def compare(  # noqa: PLR0913 - one for each choice a comparison has
     ] = "dense",
     retrievers: Annotated[
         str,
-        typer.Option(metavar="LIST", help="Of bm25, bm25-fields, dense, hybrid."),
+        typer.Option(
+            metavar="LIST",
+            help="Of bm25, dense, hybrid; and bm25-fields, hybrid-fields, where the "
+            "breadcrumb is a field of its own.",
+        ),
     ] = "bm25,dense,hybrid",
     k: Annotated[
         str,
@@ -160,6 +165,9 @@ def compare(  # noqa: PLR0913 - one for each choice a comparison has
 
     with console.errors():
         with console.installed("compare"):
+            # Used deep inside; missing, they are found before anything is paid for.
+            for package in ("bm25s", "Stemmer"):
+                importlib.import_module(package)
             from situate.compare.arms import KINDS
             from situate.compare.measures import Cuts
             from situate.compare.ranking import RETRIEVERS
@@ -186,7 +194,7 @@ def compare(  # noqa: PLR0913 - one for each choice a comparison has
             reranker=reranker,
             terms=Terms(
                 cuts=Cuts(ks=wholes("--k", k), budgets=wholes("--budget", budget)),
-                margin=margin,
+                margin=_gain(margin),
                 seed=seed,
             ),
             report=report,
@@ -213,6 +221,18 @@ def _drilled(levels: str) -> bool:
         message = f"--levels: {levels!r} is neither leaf nor document,leaf"
         raise ConfigError(message)
     return len(parts) > 1
+
+
+def _gain(margin: float) -> float:
+    """Check the margin before anything is spent on it.
+
+    Raises:
+        ConfigError: it is no gain of recall.
+    """
+    if not 0 < margin < 1:
+        message = f"--margin: {margin} is not between 0 and 1"
+        raise ConfigError(message)
+    return margin
 
 
 def _window(value: str) -> int:

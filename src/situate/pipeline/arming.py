@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from situate import readers
@@ -17,10 +18,10 @@ from situate.model import leaf_ids
 from situate.pipeline.documents import Failed, Prepared
 from situate.pipeline.stating import Spending, job_for, statements
 from situate.pricing import load_models
+from situate.prompts import load_prompt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from situate.compare.arms import Arm, Kind, Placing
     from situate.compare.grounds import Ground
@@ -64,6 +65,15 @@ class Request:
     terms: Terms
     report: Path | None = None
     """The HTML file; beside the config's output if unset."""
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All files that it names to be read."""
+        return (
+            *filter(None, (self.queries, self.query_log)),
+            *(path for _, path in (*self.chunk_files, *self.run_files, *self.judged)),
+            *(Path(key) for key, _ in self.judged),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,6 +184,16 @@ class Maker:
         if wanted and not prompts:
             message = f"arm {wanted[0]!r} needs statements: name --prompts"
             raise ConfigError(message)
+        # All that can be wrong is found before a statement is paid for.
+        for prompt in prompts:
+            load_prompt(prompt)
+        outside = [
+            *(windows(grounds, size, counter) for size in self.request.windows),
+            *(
+                chunk_file(name, path, grounds, counter)
+                for name, path in self.request.chunk_files
+            ),
+        ]
         for kind in FREE:
             if kind in kinds:
                 yield bare(leaves, kind, counter)
@@ -183,10 +203,7 @@ class Maker:
             for kind in wanted:
                 for placing in self.request.placings:
                     yield stated(leaves, kind, said, placing, counter)
-        for size in self.request.windows:
-            yield windows(grounds, size, counter)
-        for name, path in self.request.chunk_files:
-            yield chunk_file(name, path, grounds, counter)
+        yield from outside
 
     def check_embedding(self, arms: Sequence[Arm]) -> None:
         """Say what a vendor's vectors will cost, before one is asked for.

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from situate.compare.arms import Arm
+    from situate.compare.embedders.contract import Reranker
     from situate.compare.questions import Question
     from situate.compare.trial import Result
     from situate.config import Config
@@ -35,6 +36,12 @@ if TYPE_CHECKING:
     from situate.pipeline.arming import Corpus, Request
     from situate.pipeline.jobs import Job
     from situate.pipeline.watching import Watcher
+
+
+_NO_PAGE = (
+    "--query-log: no arm has statements that a retriever of these sees, so that there "
+    "is nothing to judge"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +73,11 @@ def compare(config: Config, request: Request, watcher: Watcher) -> Compared:
     job = ready((config,))[0]
     sources = job.sources()
     report = request.report or config.output.beside("compare.html")
-    kept = (*job.kept(sources), *filter(None, (request.queries, request.query_log)))
     beside = report.with_suffix(".json")
+    if beside == report:
+        message = f"--report: {str(report)!r} is where the JSON goes; name an HTML file"
+        raise ConfigError(message)
+    kept = (*job.kept(sources), *config.output.files, *request.files)
     with Output(report, beside, kept=kept) as files, writing(report):
         work = _worked(job, sources, request, watcher)
         written = {
@@ -114,6 +124,14 @@ def _worked(
     if request.queries is not None:
         questions = load(request.queries, corpus.grounds)
     log = load_log(request.query_log) if request.query_log is not None else ()
+    # Whatever cannot be opened is found before a statement is paid for.
+    embedder = open_embedder(
+        request.embedder,
+        base_url=request.base_url,
+        instruction=job.config.embedder.instruction,
+    )
+    reranker = open_reranker(request.reranker) if request.reranker else None
+    judgements = [blind.read(file, Path(key)) for key, file in request.judged]
     maker = Maker(
         job=job, sources=sources, corpus=corpus, request=request, watcher=watcher
     )
@@ -121,24 +139,22 @@ def _worked(
     _check_names(arms, request)
     maker.check_embedding(arms)
     pages: dict[str, bytes] = {}
-    with Vectors(
-        open_embedder(
-            request.embedder,
-            base_url=request.base_url,
-            instruction=job.config.embedder.instruction,
-        ),
-        job.config.cache.directory,
-    ) as vectors:
-        setting = _setting(request, corpus, vectors)
-        results = [*_tried(arms, questions, setting, watcher)]
+    with Vectors(embedder, job.config.cache.directory) as vectors:
+        setting = _setting(request, corpus, vectors, reranker)
+        results = [*_tried(arms, questions, setting, watcher)] if questions else []
         for name, path in request.run_files:
             run = run_file(name, path, questions, arms)
             results.append(try_run(run, questions, setting))
             arms.append(run.arm)
         if log:
             pages = dict(_blind_pages(job, arms, log, setting, request.terms.seed))
-        notes = (*corpus.notes, *_unseen(arms, setting), *vectors.notes)
-    judgements = [blind.read(file, Path(key)) for key, file in request.judged]
+        notes = (
+            *corpus.notes,
+            *_unasked(arms),
+            *_unseen(arms, setting),
+            *([_NO_PAGE] if log and not pages else []),
+            *vectors.notes,
+        )
     found = summarize(arms, results, questions, judgements, request.terms)
     shown, entries = browse(
         questions, results, corpus.grounds, request.terms.cuts.primary
@@ -184,18 +200,16 @@ def _check_names(arms: Sequence[Arm], request: Request) -> None:
         raise ConfigError(message)
 
 
-def _setting(request: Request, corpus: Corpus, vectors: Vectors) -> Setting:
-    """Give how every arm is asked.
-
-    Raises:
-        ConfigError: the reranker cannot be used.
-    """
+def _setting(
+    request: Request, corpus: Corpus, vectors: Vectors, reranker: Reranker | None
+) -> Setting:
+    """Give how every arm is asked."""
     needs_vectors = not LEXICAL.issuperset(request.retrievers)
     return Setting(
         retrievers=request.retrievers,
         words=analyzer(corpus.language),
         embedder=vectors if needs_vectors else None,
-        reranker=open_reranker(request.reranker) if request.reranker else None,
+        reranker=reranker,
         cuts=request.terms.cuts,
         returned=request.returned,
         drilled=request.drilled,
@@ -240,6 +254,18 @@ def _blind_pages(
         )
         yield f"blind-{number}.html", content
         yield f"blind-{number}.key.json", key.to_json()
+
+
+def _unasked(arms: Sequence[Arm]) -> Iterator[str]:
+    """Say which prompts are judged on less than they would bring."""
+    by_prompt = {arm.statements.prompt: arm for arm in arms if arm.statements}
+    for prompt, arm in by_prompt.items():
+        said = sum(bool(entry.statement) for entry in arm.entries)
+        if arm.statements and not (arm.statements.complete and said):
+            yield (
+                f"{prompt}: {said} of {len(arm.entries)} chunks have a statement; "
+                "the others could not be asked for, or brought none of use"
+            )
 
 
 def _unseen(arms: Sequence[Arm], setting: Setting) -> Iterator[str]:

@@ -100,6 +100,12 @@ def statements(
             f"{asking.settings.prompt}: {sum(summary.skipped.values())} chunks were "
             f"not asked about: {summary.stop_message or REASONS[summary.stopped]}"
         )
+    if summary.fallbacks:
+        reasons = ", ".join(f"{name} {n}" for name, n in summary.fallbacks.items())
+        watcher.note(
+            f"{asking.settings.prompt}: {sum(summary.fallbacks.values())} chunks have "
+            f"no answer of use: {reasons}"
+        )
     return Statements(
         prompt=asking.settings.prompt,
         by_chunk=found,
