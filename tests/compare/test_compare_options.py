@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,13 +9,11 @@ import pytest
 from tests.compare import embedding_servers
 from tests.compare.command import (
     LEXICAL,
-    QUESTIONS,
     SMALL,
     arms,
     compare,
     compared,
     means,
-    situate,
     small_handbook,
 )
 from tests.compare.planted import write_questions
@@ -334,108 +331,50 @@ def test_lexical_retrievers_need_no_vectors(corpus: Corpus) -> None:
     assert "embedding" not in result.stderr
 
 
-# ---------------------------------------------------------------- people judge
+@pytest.mark.parametrize("option", ["baseline", "chunks"])
+def test_arms_without_a_level_above_are_ranked_as_they_are(
+    corpus: Corpus, option: str
+) -> None:
+    """Windows and chunks from elsewhere know no documents to drill down from."""
+    corpus.run()
+    arm = {"baseline": "fixed:40", "chunks": f"mine={corpus.chunks}"}[option]
+
+    comparison = compared(corpus, f"--{option}", arm, "--levels", "document,leaf")
+
+    assert len(comparison["arms"]) == 3
 
 
-def judge(folder: Path, key: Path, choose: Any) -> Path:
-    """Say of every question of a page what `choose` says of its seat."""
-    said = json.loads(key.read_text("utf-8"))
-    return lines(
-        folder / "judged.jsonl",
-        *(
-            {"page": said["page"], "qid": seat["qid"], "choice": choose(seat)}
-            for seat in said["questions"]
-        ),
-    )
+def test_a_report_is_no_document_of_the_next_comparison(tmp_path: Path) -> None:
+    """Globs may match what situate has written beside its output."""
+    patterns = ["**/*.md", "**/*.html"]
+    corpus = small_handbook(tmp_path, corpus={"documents": patterns})
+    corpus.document("kind.html", "<h1>Rules</h1><p>Be kind to each other.</p>")
+    gold = [{"doc_id": "docs/kind.html", "text": "Be kind"}]
+    rows = [{"qid": "a", "query": "kind", "gold": gold}]
+    write_questions(tmp_path / "q.jsonl", rows)
+
+    counts = [compared(corpus, *LEXICAL)["documents"] for _ in range(2)]
+
+    assert counts[0] == counts[1]
 
 
-def many_sections(folder: Path, chat: Chat) -> tuple[Corpus, Path]:
-    """Write forty sections in one document, and a log that differs on all of them."""
-    corpus = Corpus(folder=folder).configure(
-        chunking={"min_tokens": 0}, enrichment=asking(chat.address)
-    )
-    sections = (
-        f"## Shelf {number}\n\nBox {number} stands here.\n" for number in range(40)
-    )
-    corpus.document("shelves.md", "# Shelves\n\n" + "\n".join(sections))
-    log = folder / "log.txt"
-    words = ("early", "late", "short", "long", "rare")
-    log.write_text("".join(f"{word} cases of a company\n" for word in words), "utf-8")
-    return corpus, log
-
-
-def test_a_query_log_gives_a_page_to_judge_on(tmp_path: Path, chat: Chat) -> None:
-    """Page and key apart; no question has to be labelled."""
-    corpus, log = many_sections(tmp_path, chat)
-
-    result = situate("compare", corpus.config, "--query-log", log)
-
-    out = tmp_path / "out"
-    assert result.exit_code == 0
-    page = (out / "handbook.compare.blind-1.html").read_text("utf-8")
-    key = json.loads((out / "handbook.compare.blind-1.key.json").read_text("utf-8"))
-    assert key["page"] in page
-    assert "breadcrumb" not in page
-    assert key["arms"] == [
-        "hybrid: breadcrumb+statement:findable-v1",
-        "hybrid: breadcrumb",
-    ]
-    assert {seat["qid"] for seat in key["questions"]} <= {f"log{n}" for n in range(6)}
-
-
-def test_judgements_count_in_a_verdict_of_their_own(tmp_path: Path, chat: Chat) -> None:
-    """Beside that on labelled questions, under the retriever's name."""
-    corpus, log = many_sections(tmp_path, chat)
-    situate("compare", corpus.config, "--query-log", log)
-    key = tmp_path / "out" / "handbook.compare.blind-1.key.json"
-    first = json.loads(key.read_text("utf-8"))["arms"][0]
-    said = judge(
-        tmp_path, key, lambda seat: "left" if seat["left"] == first else "right"
-    )
-
-    result = situate("compare", corpus.config, "--judged", f"{key}={said}", "--json")
-
-    comparison = json.loads(result.stdout)
-    (verdict,) = comparison["verdicts"]
-    assert result.exit_code == 0
-    assert verdict["retriever"] == "hybrid, judged"
-    assert verdict["arm"] == "breadcrumb+statement:findable-v1"
-    assert verdict["difference"]["lost"] == 0
-    assert verdict["difference"]["won"] == comparison["origins"]["judged"] > 1
-
-
-def test_judgements_of_another_page_are_refused(tmp_path: Path, chat: Chat) -> None:
-    """They say nothing of these rankings."""
-    corpus, log = many_sections(tmp_path, chat)
-    situate("compare", corpus.config, "--query-log", log)
-    key = tmp_path / "out" / "handbook.compare.blind-1.key.json"
-    said = judge(tmp_path, key, lambda _: "same")
-    said.write_text(said.read_text("utf-8").replace('"page": "', '"page": "0'), "utf-8")
-
-    result = situate("compare", corpus.config, "--judged", f"{key}={said}")
-
-    assert result.exit_code == 2
-    assert "judged.jsonl:1: judged on the page" in result.stderr
-
-
-def test_a_log_without_statements_leaves_nothing_to_judge(corpus: Corpus) -> None:
-    """The report says so, and there is no page."""
-    log = corpus.folder / "log.txt"
-    log.write_text("whom to ask about the train\n", "utf-8")
-
-    result = situate("compare", corpus.config, "--query-log", log)
-
-    assert result.exit_code == 0
-    assert "nothing to judge" in result.stdout
-    assert not list((corpus.folder / "out").glob("*blind*"))
-
-
-def test_questions_and_a_log_go_together(corpus: Corpus, chat: Chat) -> None:
-    """One report, and a page beside it."""
+def test_statements_that_no_retriever_sees_are_not_paid_for(
+    corpus: Corpus, chat: Chat
+) -> None:
+    """A lexical index does not hold what `run` puts into the dense one."""
     corpus.configure(chunking=SMALL, enrichment=asking(chat.address))
-    log = lines(corpus.folder / "log.jsonl", {"qid": "mine", "query": "a rare case"})
 
-    comparison = compared(corpus, "--query-log", log)
+    unnamed = compare(corpus, *LEXICAL)
+    named = compare(corpus, *LEXICAL, "--arms", "breadcrumb,breadcrumb+statement")
 
-    assert comparison["questions"] == len(QUESTIONS)
-    assert (corpus.folder / "out" / "handbook.compare.blind-1.html").exists()
+    assert (unnamed.exit_code, named.exit_code) == (0, 2)
+    assert "--statement-in both" in named.stderr
+    assert not chat.bodies
+
+
+def test_names_far_from_any_embedder_get_no_suggestion(corpus: Corpus) -> None:
+    """A guess that is wrong is worse than the list."""
+    result = compare(corpus, "--embedder", "nope")
+
+    assert "there are 'static'" in result.stderr
+    assert "did you mean" not in result.stderr

@@ -72,7 +72,7 @@ def planted(won: int, lost: int, equal: int) -> Difference:
 @pytest.mark.parametrize(
     ("won", "lost", "equal", "choice", "said"),
     [
-        (60, 5, 335, "keep", "a gain, p = "),
+        (60, 5, 335, "keep", "a gain, p "),
         (5, 60, 335, "skip", "worse than breadcrumb"),
         (3, 3, 594, "skip", "no difference shown, and any is less than"),
         (6, 4, 30, "undecided", "no difference shown. So many questions show"),

@@ -224,7 +224,7 @@ def comparison_lines(comparison: Comparison) -> list[str]:
 def _price(verdict: Verdict) -> str:
     if verdict.usd is None:
         return ""
-    told = f" The sentences cost at most ${verdict.usd:.2f} once"
+    told = f" The sentences cost at most {dollars(verdict.usd)} once"
     if verdict.usd_per_recovered is None:
         return f"{told}."
-    return f"{told}: ${verdict.usd_per_recovered:.4f} a recovered question."
+    return f"{told}: {dollars(verdict.usd_per_recovered)} a recovered question."

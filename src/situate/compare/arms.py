@@ -66,7 +66,7 @@ class Statements:
     usd: Decimal | None
     """At list price, nothing cached; None where no price is known."""
     complete: bool = True
-    """Whether all that were wanted could be asked for."""
+    """Whether all that were wanted could be asked for, and nearly all answered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,11 +38,12 @@ SHARES: Final[tuple[float, ...]] = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 _INNER: Final = slice(1, -1)
 """The shares at which there is something to choose."""
 
-_RANKED: Final = 200_000
-"""Random choices times questions: the more questions, the less one choice says."""
+_FEWEST: Final = 200
+"""Random choices: the ends of a band are then the fifth from either end."""
 
-_FEWEST, _MOST = 100, 500
-"""Random choices; of 100 the band's ends are the third from either end."""
+_EACH: Final = 40
+"""Random choices for each score under each retriever: `luck` can fall to half of what
+is left of 0.05 when it is shared among them."""
 
 _EQUAL: Final = 1e-9
 """Means nearer than this are equal: they are sums of fractions in any order."""
@@ -139,7 +140,12 @@ def outcomes(
         ValueError: a score has not one finite number for each entry.
     """
     retrievers = tuple(one for one in setting.retrievers if one in DENSE)
-    bought = _bought(pair, scores, draws=_draws(len(questions)), seed=seed)
+    bought = _bought(
+        pair,
+        scores,
+        draws=max(_FEWEST, _EACH * len(scores) * len(retrievers)),
+        seed=seed,
+    )
     if not (setting.embedder and retrievers and len(pair.places) and questions):
         return Outcomes(arm=pair.stated.name, scores=(), recalls={}, clusters=())
     asked = setting.embedder.embed([one.query for one in questions], "query")
@@ -206,10 +212,6 @@ def _shares(
     yield None, mine[_INNER].mean(axis=0), random[:, _INNER].mean(axis=1)
     for at, share in list(enumerate(SHARES))[_INNER]:
         yield share, mine[at], random[:, at]
-
-
-def _draws(questions: int) -> int:
-    return max(_FEWEST, min(_MOST, _RANKED // max(1, questions)))
 
 
 def _bought(

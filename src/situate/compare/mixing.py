@@ -7,15 +7,15 @@ not yet full are found, and of these only who stands above the gold is reckoned.
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from situate.compare.grounds import clip
-from situate.compare.measures import Cuts, score
-from situate.compare.ranking import DEPTH, Index, best
+from situate.compare.measures import FOUND, Cuts, covers, score
+from situate.compare.ranking import DEPTH, FUSION_DEPTH, RRF, Index, best
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,16 +35,28 @@ if TYPE_CHECKING:
 DENSE: Final[tuple[Retriever, ...]] = ("dense", "hybrid")
 """Retrievers that see a statement in the dense index."""
 
-_FUSED: Final = 150
-"""What `ranking.fuse` takes of each ranking,"""
 
-_RRF: Final = 60
-"""and its constant; a test holds these to it."""
+def _fusion() -> NDArray[np.int32]:
+    """Give whole numbers in the order of two ranks' fused scores.
+
+    Shape `(151, 151)`: both ranks from 1, 0 where an entry is in one ranking only. 0
+    is in none. Sums that are equal in floating point are equal here.
+    """
+    parts = np.zeros(FUSION_DEPTH + 1)
+    parts[1:] = 1 / (RRF + np.arange(1, FUSION_DEPTH + 1))
+    _, order = np.unique(parts[:, None] + parts[None, :], return_inverse=True)
+    table = order.reshape(FUSION_DEPTH + 1, FUSION_DEPTH + 1).astype(np.int32)
+    table.flags.writeable = False
+    return table
+
+
+_FUSION: Final = _fusion()
 
 _BITS: Final = 32
 _PLACE: Final = 2**_BITS - 1
 
 NEVER: Final = np.iinfo(np.int32).max
+"""When what nobody offers is bought."""
 
 _UNREACHED: Final = -2
 _WHOLE: Final = -1
@@ -202,23 +214,29 @@ class Mixed:
         for retriever in self._retrievers:
             if retriever == "hybrid":
                 first = self._index.ranking("bm25", scores, excluded=question.excluded)
-                reached = pool.fused(first[:_FUSED], gold, bought)
+                reached = pool.fused(first[:FUSION_DEPTH], gold, bought)
             else:
                 reached = pool.alone(self._budget, gold, bought)
             yield retriever, bought.by_choice(self._found(question, reached))
 
     def _holding(self, question: Question) -> Places:
-        """Give the entries that hold something of a question's gold."""
+        """Give the entries that have a part in finding a question's gold.
+
+        Where words are counted each entry stands alone, so that one with too few of
+        them has no part, however much of it is read.
+        """
         return np.array(
-            sorted({
-                place
-                for excerpt in question.gold
-                for place in self._by_document.get(excerpt.doc_id, [])
-                if excerpt.words is not None
-                or clip(self._entries[place].spans, excerpt.start, excerpt.end)
-            }),
+            sorted(
+                {
+                    place
+                    for excerpt in question.gold
+                    for place in self._by_document.get(excerpt.doc_id, [])
+                    if covers(self._entries[place], (excerpt,))
+                    >= (FOUND if excerpt.words else sys.float_info.min)
+                }
+            ),
             np.intp,
-        )  # fmt: skip
+        )
 
     def _found(self, question: Question, reached: _Reached) -> Floats:
         """Give the measure of every mixture; most mixtures reach the same gold."""
@@ -262,8 +280,9 @@ class _Pool:
     def alone(self, budget: int, gold: Places, bought: Bought) -> _Reached:
         """Say how far down gold stands by these numbers alone."""
         sure = self._sure(DEPTH)
-        full = np.cumsum(self.tokens[sure]) >= budget
+        full = np.cumsum(self.tokens[sure]) > budget
         # Nothing that always scores less can stand where the budget is not yet full.
+        # One that is just full still has room for entries without a token.
         places = self._above(sure[: int(full.argmax()) + 1] if full.any() else sure)
         among = np.flatnonzero(np.isin(places, gold))
         keys = self._keys(places, bought)
@@ -277,22 +296,23 @@ class _Pool:
 
     def fused(self, lexical: Sequence[int], gold: Places, bought: Bought) -> _Reached:
         """Say how far down gold stands when ranks are fused with those of words."""
-        places = self._above(self._sure(_FUSED))
+        places = self._above(self._sure(FUSION_DEPTH))
         union = np.union1d(places, np.array(lexical, np.intp))
         among = np.flatnonzero(np.isin(union, gold))
-        if not len(among):
-            return _Reached(places=union[among], before=np.empty((bought.rows, 0)))
-        fused = np.zeros((bought.rows, len(union)))
-        parts = 1 / (_RRF + np.arange(1, _FUSED + 1))
-        first = self._best(places, bought)
-        dense = np.searchsorted(union, places)[first]
-        np.put_along_axis(fused, dense, parts[None, : first.shape[1]], axis=1)
-        fused[:, np.searchsorted(union, lexical)] += parts[: len(lexical)]
         before = np.empty((bought.rows, len(among)))
+        if not len(among):
+            return _Reached(places=union[among], before=before)
+        by_words = np.zeros(len(union), np.intp)
+        by_words[np.searchsorted(union, lexical)] = np.arange(1, len(lexical) + 1)
+        ranked = np.searchsorted(union, places)[self._best(places, bought)]
+        keys = np.empty((bought.rows, len(union)), np.int32)
+        keys[:] = _FUSION[0, by_words]
+        by_vectors = np.arange(1, ranked.shape[1] + 1)
+        np.put_along_axis(keys, ranked, _FUSION[by_vectors, by_words[ranked]], axis=1)
         for at, column in enumerate(among):
-            own = fused[:, [column]]
-            above = fused > own
-            above[:, :column] |= fused[:, :column] == own
+            own = keys[:, [column]]
+            above = keys > own
+            above[:, :column] |= keys[:, :column] == own
             tokens = above @ self.tokens[union]
             before[:, at] = np.where(own[:, 0] > 0, tokens, np.inf)
         return _Reached(places=union[among], before=before)
@@ -313,7 +333,7 @@ class _Pool:
     def _best(self, places: Places, bought: Bought) -> NDArray[np.int64]:
         """Give which of the places rank first, best first, a row for each mixture."""
         keys = self._keys(places, bought)
-        others = max(0, len(places) - _FUSED)
+        others = max(0, len(places) - FUSION_DEPTH)
         if others:
             keys.partition(others, axis=1)
         ranked = np.sort(keys[:, others:], axis=1)[:, ::-1]

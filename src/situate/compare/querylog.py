@@ -118,7 +118,13 @@ def judged_difference(judged: Judged, *, seed: int) -> Difference:
 
     Questions on which the arms do not differ are taken in as no difference, as many
     for each one judged as the log has of them.
+
+    Raises:
+        RecordError: nothing is judged yet.
     """
+    if not judged.judgements:
+        message = f"nothing is judged yet of the {len(judged.unjudged)} questions"
+        raise RecordError(message)
     first, _ = judged.key.arms
     ours = [_worth(judgement.winner, first) for judgement in judged.judgements]
     share = judged.key.differing_share

@@ -41,10 +41,10 @@ FUSED: Final[Mapping[Retriever, tuple[Retriever, ...]]] = {
 DEPTH: Final = 400
 """Entries of a ranking: more than a budget of 5,000 tokens holds but of the tiniest."""
 
-_FUSED = 150
+FUSION_DEPTH: Final = 150
 """Entries of each ranking that are fused."""
 
-_RRF = 60
+RRF: Final = 60
 """The constant of reciprocal rank fusion, as its authors set it (Cormack, Clarke and
 Buettcher 2009)."""
 
@@ -157,8 +157,8 @@ def fuse(rankings: Iterable[Sequence[int]]) -> list[int]:
     """Fuse rankings by the reciprocals of their ranks."""
     scores: dict[int, float] = defaultdict(float)
     for ranking in rankings:
-        for rank, place in enumerate(ranking[:_FUSED], 1):
-            scores[place] += 1 / (_RRF + rank)
+        for rank, place in enumerate(ranking[:FUSION_DEPTH], 1):
+            scores[place] += 1 / (RRF + rank)
     return sorted(scores, key=lambda place: (-scores[place], place))
 
 

@@ -245,10 +245,13 @@ def judged_arms(arms: Sequence[Arm]) -> tuple[Arm, ...]:
     """Give the arms to decide on: with statements, and the breadcrumb if there is one.
 
     A sentence alone is what nobody indexes; it is judged where nothing else has one.
+    What a user's own engine indexed nobody knows here: each of its runs is judged.
     """
-    stated = [arm for arm in arms if _has_statements(arm)]
+    stated = [arm for arm in arms if _has_statements(arm) and arm.kind != "run"]
     merged = [arm for arm in stated if arm.kind != "statement"]
-    return tuple(merged or stated)
+    against = rivals(arms)
+    runs = [arm for arm in arms if arm.kind == "run" and against[arm.name]]
+    return (*(merged or stated), *runs)
 
 
 def _has_statements(arm: Arm) -> bool:

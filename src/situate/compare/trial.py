@@ -123,7 +123,10 @@ def rankings_of(
     """Yield each question's ranking by each retriever, and the seconds it took."""
     retrievers = retrievers_of(arm, setting)
     leaves = index_of(arm.entries, retrievers, setting)
-    upper = index_of(arm.documents, retrievers, setting) if setting.drilled else None
+    upper = None
+    # Chunks from elsewhere have no level above them.
+    if setting.drilled and arm.documents:
+        upper = index_of(arm.documents, retrievers, setting)
     vectors = vectors_of(
         [question.query for question in questions], "query", retrievers, setting
     )

@@ -142,7 +142,8 @@ def _choice(
         return "skip", _too_little(candidate, margin)
     if difference.low <= 0:
         return "undecided", f"no difference shown. {_missing(difference, margin)}"
-    corrected = f"p = {_figure(p, LIMIT)} after Holm's correction for {family}"
+    exact = "< 0.001" if p < 0.001 else f"= {_figure(p, LIMIT)}"
+    corrected = f"p {exact} after Holm's correction for {family}"
     if p > LIMIT:
         return "undecided", (
             f"a gain by itself, but {corrected}. {_missing(difference, margin)}"

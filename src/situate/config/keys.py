@@ -6,6 +6,7 @@ stands beside its type. Secrets have no key.
 
 from __future__ import annotations
 
+import glob
 import json
 from dataclasses import asdict, dataclass
 from decimal import Decimal
@@ -266,6 +267,11 @@ class OutputConfig:
     ) -> Path:
         """Give the path of a file that belongs to the chunks file."""
         return self.path.with_name(f"{self.path.stem}.{kind}")
+
+    def of_comparisons(self) -> tuple[Path, ...]:
+        """Find what `compare` has written here: reports, pages to judge on, keys."""
+        named = f"{glob.escape(self.path.stem)}.compare.*"
+        return tuple(self.path.parent.glob(named))
 
     @property
     def files(self) -> tuple[Path, ...]:

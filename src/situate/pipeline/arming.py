@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from situate import readers
-from situate.compare.arms import FREE, KINDS, Leaves, bare, stated, windows
+from situate.compare.arms import FREE, KINDS, Leaves, bare, name_of, stated, windows
 from situate.compare.grounds import lay
 from situate.compare.lexical import prevailing
 from situate.compare.outside import chunk_file
@@ -18,7 +19,6 @@ from situate.model import leaf_ids
 from situate.pipeline.documents import Failed, Prepared
 from situate.pipeline.stating import Spending, job_for, statements
 from situate.pricing import load_models
-from situate.prompts import load_prompt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -175,18 +175,13 @@ class Maker:
         """
         counter = self.job.preparer.counter
         leaves, grounds = self.corpus.leaves, self.corpus.grounds
-        asks = self.job.config.enrichment
-        prompts = self.request.prompts or (
-            (asks.prompt,) if asks.enabled and asks.prompt is not None else ()
-        )
-        kinds = self.request.kinds or (KINDS if prompts else FREE)
+        prompts = self._prompts()
+        kinds = self._kinds(prompts)
         wanted = [kind for kind in kinds if kind not in FREE]
-        if wanted and not prompts:
-            message = f"arm {wanted[0]!r} needs statements: name --prompts"
-            raise ConfigError(message)
+        self._check_names(wanted, prompts)
         # All that can be wrong is found before a statement is paid for.
         for prompt in prompts:
-            load_prompt(prompt)
+            job_for(self.job, prompt, self.spending)
         outside = [
             *(windows(grounds, size, counter) for size in self.request.windows),
             *(
@@ -204,6 +199,60 @@ class Maker:
                 for placing in self.request.placings:
                     yield stated(leaves, kind, said, placing, counter)
         yield from outside
+
+    def _prompts(self) -> tuple[str, ...]:
+        asks = self.job.config.enrichment
+        own = (asks.prompt,) if asks.enabled and asks.prompt is not None else ()
+        return tuple(dict.fromkeys(self.request.prompts or own))
+
+    def _kinds(self, prompts: Sequence[str]) -> tuple[Kind, ...]:
+        """Give the kinds of arms to make; none that nobody would see.
+
+        Raises:
+            ConfigError: those that are named need statements, and nobody is asked for
+                them, or no retriever would see them.
+        """
+        request = self.request
+        unseen = request.placings == ("dense",) and LEXICAL.issuperset(
+            request.retrievers
+        )
+        if not request.kinds:
+            return KINDS if prompts and not unseen else FREE
+        wanted = [kind for kind in request.kinds if kind not in FREE]
+        if wanted and not prompts:
+            message = f"arm {wanted[0]!r} needs statements: name --prompts"
+            raise ConfigError(message)
+        if wanted and unseen:
+            message = (
+                f"arm {wanted[0]!r}: no retriever named sees statements in the dense "
+                "index alone; name dense or hybrid, or --statement-in both"
+            )
+            raise ConfigError(message)
+        return request.kinds
+
+    def _check_names(self, wanted: Sequence[Kind], prompts: Sequence[str]) -> None:
+        """Refuse two arms of one name.
+
+        Raises:
+            ConfigError: names are not told apart.
+        """
+        request = self.request
+        names = [
+            *FREE,
+            *(
+                name_of(kind, prompt, placing)
+                for kind in wanted
+                for prompt in prompts
+                for placing in request.placings
+            ),
+            *(f"fixed:{size}" for size in request.windows),
+            *(name for name, _ in request.chunk_files),
+            *(f"run:{name}" for name, _ in request.run_files),
+        ]
+        twice = next((name for name, n in Counter(names).items() if n > 1), None)
+        if twice is not None:
+            message = f"two arms are called {twice!r}; give each its own name"
+            raise ConfigError(message)
 
     def check_embedding(self, arms: Sequence[Arm]) -> None:
         """Say what a vendor's vectors will cost, before one is asked for.

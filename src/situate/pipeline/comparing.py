@@ -10,7 +10,10 @@ from situate.compare import blind
 from situate.compare.browsing import browse
 from situate.compare.comparison import Comparison
 from situate.compare.embedders import open_embedder, open_reranker
+from situate.compare.frontier import frontier
 from situate.compare.lexical import analyzer
+from situate.compare.mixing import pair
+from situate.compare.needs import needs
 from situate.compare.outside import run_file
 from situate.compare.querylog import blind_page, contests, load_log
 from situate.compare.questions import load
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 
     from situate.compare.arms import Arm
     from situate.compare.embedders.contract import Reranker
+    from situate.compare.frontier import Frontier
     from situate.compare.questions import Question
     from situate.compare.trial import Result
     from situate.config import Config
@@ -136,7 +140,6 @@ def _worked(
         job=job, sources=sources, corpus=corpus, request=request, watcher=watcher
     )
     arms = list(maker.arms())
-    _check_names(arms, request)
     maker.check_embedding(arms)
     pages: dict[str, bytes] = {}
     with Vectors(embedder, job.config.cache.directory) as vectors:
@@ -146,12 +149,14 @@ def _worked(
             run = run_file(name, path, questions, arms)
             results.append(try_run(run, questions, setting))
             arms.append(run.arm)
+        frontiers = list(_frontiers(arms, questions, log, setting, request.terms.seed))
         if log:
             pages = dict(_blind_pages(job, arms, log, setting, request.terms.seed))
         notes = (
             *corpus.notes,
             *_unasked(arms),
             *_unseen(arms, setting),
+            *_chosen(frontiers),
             *([_NO_PAGE] if log and not pages else []),
             *vectors.notes,
         )
@@ -172,7 +177,7 @@ def _worked(
         verdicts=found.verdicts,
         arms=facts(arms, setting.words),
         standings=found.standings,
-        frontier=(),
+        frontier=tuple(point for each in frontiers for point in each.points),
         milliseconds={
             f"{result.retriever} / {result.arm}": result.milliseconds
             for result in results
@@ -184,20 +189,6 @@ def _worked(
     )
     complete = all(arm.statements.complete for arm in arms if arm.statements)
     return _Work(comparison=comparison, pages=pages, complete=complete)
-
-
-def _check_names(arms: Sequence[Arm], request: Request) -> None:
-    """Refuse two arms of one name.
-
-    Raises:
-        ConfigError: names are not told apart.
-    """
-    names = [arm.name for arm in arms]
-    names += [f"run:{name}" for name, _ in request.run_files]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        message = f"two arms are called {twice!r}; give each its own name"
-        raise ConfigError(message)
 
 
 def _setting(
@@ -241,19 +232,56 @@ def _blind_pages(
     """
     by_name = {arm.name: arm for arm in arms}
     against = rivals(arms)
-    for number, arm in enumerate(judged_arms(arms), 1):
+    for arm in judged_arms(arms):
         rival = by_name.get(against[arm.name] or "")
         seen = retrievers_of(arm, setting)
         if rival is None or not seen:
             continue
         one = replace(setting, retrievers=seen[-1:])
-        pair = tuple(f"{seen[-1]}: {each.name}" for each in (arm, rival))
+        names = tuple(f"{seen[-1]}: {each.name}" for each in (arm, rival))
         found = contests((arm, rival), log, one, seen[-1], seed=seed)
+        if not found[0]:
+            continue
         content, key = blind_page(
-            job.config.corpus.name, (pair[0], pair[1]), found, seed=seed
+            job.config.corpus.name, (names[0], names[1]), found, seed=seed
         )
-        yield f"blind-{number}.html", content
-        yield f"blind-{number}.key.json", key.to_json()
+        # Named by what is on it: a page that is being judged is not replaced.
+        yield f"blind-{key.page}.html", content
+        yield f"blind-{key.page}.key.json", key.to_json()
+
+
+def _frontiers(
+    arms: Sequence[Arm],
+    questions: Sequence[Question],
+    log: Sequence[Question],
+    setting: Setting,
+    seed: int,
+) -> Iterator[Frontier]:
+    """Yield what buying a share of the statements would bring, arm by arm."""
+    by_name = {arm.name: arm for arm in arms}
+    against = rivals(arms)
+    for arm in judged_arms(arms):
+        rival = by_name.get(against[arm.name] or "")
+        if not questions or rival is None or setting.embedder is None:
+            continue
+        if arm.placing == "dense":
+            both = pair(rival, arm, setting.embedder)
+            asked = [question.query for question in log]
+            rows = setting.embedder.embed(asked, "query") if asked else None
+            scores = needs(both, setting.words, rows)
+            yield frontier(both, questions, setting, scores, seed=seed)
+
+
+def _chosen(frontiers: Sequence[Frontier]) -> Iterator[str]:
+    """Say whether any way to choose chunks was better than none."""
+    winners = [one for each in frontiers for one in each.beating]
+    for one in winners:
+        yield (
+            f"{one.retriever}: choosing chunks of {one.arm} by {one.score!r} beat "
+            f"random choices of the same share by {one.difference.mean:+.3f}"
+        )
+    if not winners and any(each.points for each in frontiers):
+        yield "no way to choose which chunks to spend on beat a random choice"
 
 
 def _unasked(arms: Sequence[Arm]) -> Iterator[str]:
@@ -274,9 +302,12 @@ def _unseen(arms: Sequence[Arm], setting: Setting) -> Iterator[str]:
     apart = [arm.name for arm in arms if arm.placing == "dense"]
     if blind and apart:
         yield (
-            f"{', '.join(blind)} do not see statements, which stand in the dense index "
-            "alone, as `run` writes them; --statement-in both puts them in both"
+            f"no verdict by {' and '.join(blind)}: the statements stand in the dense "
+            "index alone, as `run` writes them; --statement-in both puts them in both"
         )
+    against = rivals(arms)
+    if any(against[arm.name] is None for arm in judged_arms(arms)):
+        yield "no verdict without an arm to hold statements against: add breadcrumb"
     for arm in arms:
         if arm.unplaced:
             yield (

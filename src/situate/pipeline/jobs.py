@@ -322,7 +322,11 @@ def ready(configs: Sequence[Config]) -> tuple[Job, ...]:
     excluded = frozenset(
         resolved(path)
         for config in configs
-        for path in (*filter(_is_ours, config.output.files), config.cache.directory)
+        for path in (
+            *filter(_is_ours, config.output.files),
+            *config.output.of_comparisons(),
+            config.cache.directory,
+        )
     )
     inputs = tuple(
         path

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from situate.corpus import Source
+    from situate.enrichment.live import Summary
     from situate.model import Chunk
     from situate.pipeline.documents import Failed
     from situate.pipeline.jobs import Job
@@ -110,8 +111,15 @@ def statements(
         prompt=asking.settings.prompt,
         by_chunk=found,
         usd=_list_price(job, asking, sources),
-        complete=summary.stopped is None,
+        complete=summary.stopped is None
+        and _share(summary) <= job.config.enrichment.max_fallback_share,
     )
+
+
+def _share(summary: Summary) -> float:
+    """Give the share of asked chunks that got no statement."""
+    fallbacks = sum(summary.fallbacks.values())
+    return fallbacks / max(1, fallbacks + summary.statements)
 
 
 def _list_price(job: Job, asking: Asking, sources: Sequence[Source]) -> Decimal | None:

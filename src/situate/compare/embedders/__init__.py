@@ -65,7 +65,7 @@ def open_reranker(spec: str) -> Reranker:
 
 
 def _unknown(spec: str) -> str:
-    near = difflib.get_close_matches(spec.lower(), (_STATIC, _OPENAI), n=1)
+    near = difflib.get_close_matches(spec.lower(), (_STATIC, _OPENAI), n=1, cutoff=0.8)
     if spec.partition(":")[0] == _OPENAI:
         hint = "name its model, as in 'openai:text-embedding-3-small'"
     elif near:

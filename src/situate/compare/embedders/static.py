@@ -93,7 +93,7 @@ def _folder() -> Path:
     # Importing the package would import what trains and serves its models.
     found = importlib.util.find_spec(_PACKAGE)
     if found is None or not found.submodule_search_locations:
-        message = f"embedder 'static' needs {_PACKAGE}; pip install {_PACKAGE}"
+        message = f"embedder 'static' needs {_PACKAGE}; pip install 'situate[compare]'"
         raise ConfigError(message)
     return Path(found.submodule_search_locations[0])
 
