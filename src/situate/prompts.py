@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"(?P<stem>[a-z][a-z0-9]*(?:-[a-z0-9]+)*?)-v(?P<number>[1-9]\d*)")
 _MARK = re.compile(r"^<!-- ([\w-]+) -->[ \t]*\n", re.MULTILINE)
+_QUESTIONS = "question-v"
+
 _SINGLE = ("system", "document", "chunk")
 _MARKED = ("marked-system", "marked-chunks")
 
@@ -115,6 +117,17 @@ class Prompt:
         return string.Template(self.marked_chunks).substitute(
             marker=marker, numbers=numbers
         )
+
+
+def refuse_questions(name: str) -> None:
+    """Refuse a prompt that drafts questions where statements are wanted.
+
+    Raises:
+        ConfigError: it is one; its answers would be what the index is asked.
+    """
+    if name.startswith(_QUESTIONS):
+        message = f"prompt {name!r} drafts questions for `queries make`, no statements"
+        raise ConfigError(message)
 
 
 def load_prompt(name: str, *, directory: Path | None = None) -> Prompt:

@@ -372,6 +372,19 @@ def test_statements_that_no_retriever_sees_are_not_paid_for(
     assert not chat.bodies
 
 
+def test_a_prompt_for_questions_writes_no_statements(
+    corpus: Corpus, chat: Chat
+) -> None:
+    """An index that holds the questions themselves answers every one of them."""
+    corpus.configure(chunking=SMALL, enrichment=asking(chat.address))
+
+    result = compare(corpus, "--prompts", "question-v1")
+
+    assert result.exit_code == 2
+    assert "drafts questions" in result.stderr
+    assert not chat.bodies
+
+
 def test_names_far_from_any_embedder_get_no_suggestion(corpus: Corpus) -> None:
     """A guess that is wrong is worse than the list."""
     result = compare(corpus, "--embedder", "nope")

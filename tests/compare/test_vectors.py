@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from situate.compare.embedders import open_embedder
 from situate.compare.embedders.contract import gathered, instructed, unit
-from situate.compare.vectors import FOLDER, Vectors
+from situate.compare.vectors import Vectors
 from situate.enrichment.cache import Cache
+from situate.enrichment.cache.store import VECTORS
 from situate.errors import ConfigError, TransientError
 from tests.compare.embedding_servers import vector_of
 
@@ -90,7 +91,7 @@ def embed(
 
 def database(directory: Path) -> sqlite3.Connection:
     """Open the rows of a cache of vectors as anybody might."""
-    return sqlite3.connect(directory / FOLDER / "cache.db", isolation_level=None)
+    return sqlite3.connect(directory / VECTORS / "cache.db", isolation_level=None)
 
 
 @given(st.lists(st.sampled_from(["a", "b", "c", "", " "]), max_size=12))
@@ -219,7 +220,7 @@ def test_the_cache_is_for_its_owner_alone(tmp_path: Path) -> None:
 
     embed(directory, Counting(), ["a"])
 
-    modes = [path.stat().st_mode & 0o777 for path in (directory, directory / FOLDER)]
+    modes = [path.stat().st_mode & 0o777 for path in (directory, directory / VECTORS)]
     assert modes == [0o700, 0o700]
 
 
@@ -284,7 +285,7 @@ def test_another_model_behind_the_same_name_is_found_out(tmp_path: Path) -> None
     with pytest.raises(ConfigError, match="8 and of 2 dimensions") as caught:
         embed(tmp_path, other, ["a", "b"])
 
-    assert str(tmp_path / FOLDER) in str(caught.value)
+    assert str(tmp_path / VECTORS) in str(caught.value)
 
 
 def test_all_rows_have_the_dimensions_of_those_before(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from situate.compare.embedders.contract import PaidEmbedder
 from situate.enrichment.cache.mounts import refuse_network
 from situate.enrichment.cache.rows import SCHEMA
-from situate.enrichment.cache.store import Store
+from situate.enrichment.cache.store import VECTORS, Store
 from situate.enrichment.keys import canonical
 from situate.errors import CacheBroken, ConfigError
 
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 
     from situate.compare.embedders.contract import Embedder, Role, Rows
     from situate.model import JsonValue
-
-FOLDER = "vectors"
-"""Inside the cache directory."""
 
 _KIND = "vector:"
 
@@ -69,7 +66,7 @@ class Vectors:
         self._store: Store | None = None
         self._where = ""
         if directory is not None and isinstance(embedder, PaidEmbedder):
-            self._where = str(directory / FOLDER)
+            self._where = str(directory / VECTORS)
             self._store = self._opened(directory, mounts)
 
     @property
@@ -143,7 +140,7 @@ class Vectors:
         try:
             # By itself: the parents of what is made are otherwise open to others.
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            return Store(directory / FOLDER, mounts=mounts)
+            return Store(directory / VECTORS, mounts=mounts)
         except OSError as error:
             self._note(f"{self._where!r} cannot be made: {error}")
         except ConfigError as error:

@@ -19,6 +19,7 @@ from situate.model import leaf_ids
 from situate.pipeline.documents import Failed, Prepared
 from situate.pipeline.stating import Spending, job_for, statements
 from situate.pricing import load_models
+from situate.prompts import refuse_questions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -181,6 +182,7 @@ class Maker:
         self._check_names(wanted, prompts)
         # All that can be wrong is found before a statement is paid for.
         for prompt in prompts:
+            refuse_questions(prompt)
             job_for(self.job, prompt, self.spending)
         outside = [
             *(windows(grounds, size, counter) for size in self.request.windows),

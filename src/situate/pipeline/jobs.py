@@ -21,7 +21,7 @@ from situate.files import is_folder, opened, resolved
 from situate.pipeline.documents import Prepared, Preparer
 from situate.pipeline.watching import Forecast
 from situate.pricing import load_models
-from situate.prompts import load_prompt
+from situate.prompts import load_prompt, refuse_questions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -319,6 +319,9 @@ def ready(configs: Sequence[Config]) -> tuple[Job, ...]:
     Raises:
         ConfigError: a tokenizer, prompt or cassette cannot be used.
     """
+    for config in configs:
+        if config.enrichment.enabled and config.enrichment.prompt is not None:
+            refuse_questions(config.enrichment.prompt)
     excluded = frozenset(
         resolved(path)
         for config in configs

@@ -32,6 +32,9 @@ DATABASE = "cache.db"
 TICKETS = "tickets"
 """Folder inside the cache's where batches are noted."""
 
+VECTORS = "vectors"
+"""Folder inside the cache's where `compare` keeps vectors that cost."""
+
 _FULL = 2  # SQLite's synchronous=FULL: a commit survives a loss of power.
 
 _SETTINGS: dict[str, str | int] = {
@@ -234,7 +237,7 @@ class Store:
             return
         # A directory that serves something else, too, is not ours to close.
         is_ours = all(
-            path.name.startswith(DATABASE) or path.name == TICKETS
+            path.name.startswith(DATABASE) or path.name in {TICKETS, VECTORS}
             for path in self.directory.iterdir()
         )
         try:
