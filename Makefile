@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test campaign peers record check format lock clean
+.PHONY: demo compare test campaign peers record check format lock clean
 
 $(VENV)/runtime: requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "situate needs Python 3.11 or newer; name one: make PYTHON=python3.11")'
@@ -31,6 +31,12 @@ demo: $(VENV)/runtime
 	done
 
 # Two at a time; tests that share something costly name their group.
+# Is the sentence worth its price on the demo corpus? Its questions are drafted.
+compare: $(VENV)/development
+	$(BIN)/situate compare config/handbook.toml \
+		--queries tests/corpora/handbook-questions.jsonl \
+		--prompts situating-v1,findable-v1
+
 test: $(VENV)/development
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 

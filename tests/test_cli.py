@@ -42,7 +42,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 COMMANDS = [
-    *("run", "chunk", "plan", "check", "show", "inspect", "diff"),
+    *("run", "chunk", "plan", "check", "show", "inspect", "diff", "compare"),
+    "queries make",
     *("batch export", "batch import", "batch submit", "batch status"),
     *("batch collect", "batch cancel", "batch resolve"),
     *("cache stats", "cache verify", "cache export", "cache import", "cache prune"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -10,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from situate.compare.grounds import Ground
+from situate.compare.questions import load as load_questions
 from situate.config import load
 from tests.support.fixtures import regenerating
 
@@ -95,6 +98,21 @@ def test_every_config_in_readme_can_be_used(tmp_path: Path) -> None:
     assert enabled == [False, True, True]
 
 
+def test_every_question_in_readme_can_be_read(tmp_path: Path) -> None:
+    """Its gold is found in the document it names."""
+    questions = [block for kind, block in BLOCKS if kind == "json"]
+
+    path = tmp_path / "questions.jsonl"
+    path.write_text("".join(questions), "utf-8")
+    gold = [json.loads(line)["gold"][0] for line in questions]
+    grounds = {
+        each["doc_id"]: Ground(each["doc_id"], f"# Sickness\n\n{each['text']}\n", {})
+        for each in gold
+    }
+
+    assert [one.origin for one in load_questions(path, grounds)] == ["given"]
+
+
 def test_what_is_not_run_names_a_target_of_the_makefile() -> None:
     """A suite cannot start itself; it can see that the target is there."""
     makefile = (ROOT / "Makefile").read_text("utf-8")
@@ -111,4 +129,6 @@ def test_what_is_not_run_names_a_target_of_the_makefile() -> None:
     for line in targets:
         assert re.fullmatch(r"make \w+", line)
         assert f"\n{line.removeprefix('make ')}:" in makefile
-    assert {kind for kind, _ in BLOCKS} <= {"sh", "python", "text", "console", "toml"}
+    assert {kind for kind, _ in BLOCKS} <= {
+        *("sh", "python", "text", "console", "toml", "json"),
+    }

@@ -123,7 +123,8 @@ def spoken(words: Collection[str]) -> str | None:
     None where fewer than two are found or another language has half as many.
     """
     table = _languages()
-    hits = Counter(table[word] for word in words if word in table).most_common(2)
+    known = table.keys() & words
+    hits = Counter(table[word] for word in known).most_common(2)
     if not hits or hits[0][1] < 2:
         return None
     return hits[0][0] if len(hits) == 1 or hits[0][1] > 2 * hits[1][1] else None

@@ -68,14 +68,9 @@ class Source:
     def of(cls, text: str, language: str | None = None) -> Source:
         """Take a text that is normalised; a missing language is told by its words."""
         identifiers = frozenset(_identifiers(text))
-        words = frozenset(
-            word
-            for identifier in identifiers
-            for word in (
-                (identifier.lower(),)
-                if identifier.isalpha()
-                else WORD.findall(identifier.lower())
-            )
+        plain = frozenset(filter(str.isalpha, identifiers))
+        words = frozenset(map(str.lower, plain)).union(
+            *(WORD.findall(odd.lower()) for odd in identifiers - plain)
         )
         return cls(
             text=text,
