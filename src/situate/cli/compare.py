@@ -29,8 +29,8 @@ def compare(  # noqa: PLR0913 - one for each choice a comparison has
     query_log: Annotated[
         Path | None,
         typer.Option(
-            help="Questions without labels: a page to judge on is written for those "
-            "on which arms differ."
+            help="Questions without labels, to be judged: a page to judge on is "
+            "written for those on which arms differ."
         ),
     ] = None,
     judged: Annotated[
@@ -52,14 +52,14 @@ def compare(  # noqa: PLR0913 - one for each choice a comparison has
         str | None,
         typer.Option(
             metavar="LIST",
-            help="Prompts whose statements are compared; the config's if unset.",
+            help="Prompts to compare, separated by commas; the config's if unset.",
         ),
     ] = None,
     statement_in: Annotated[
         str,
         typer.Option(
             metavar="LIST",
-            help="dense, both, or dense,both: which indexes hold the statement.",
+            help="Dense, both, or dense,both: which indexes hold it.",
         ),
     ] = "dense",
     retrievers: Annotated[
@@ -72,13 +72,15 @@ def compare(  # noqa: PLR0913 - one for each choice a comparison has
     ] = "bm25,dense,hybrid",
     k: Annotated[
         str,
-        typer.Option("--k", metavar="LIST", help="Where recall by number is taken."),
+        typer.Option(
+            "--k", metavar="LIST", help="Entries, by commas, where recall is taken."
+        ),
     ] = "1,5,10,20",
     budget: Annotated[
         str,
         typer.Option(
             metavar="LIST",
-            help="Tokens where recall is taken; the first decides the verdict.",
+            help="Tokens to fill, by commas; the first decides the verdict.",
         ),
     ] = "2000,5000",
     baseline: Annotated[
@@ -97,7 +99,7 @@ def compare(  # noqa: PLR0913 - one for each choice a comparison has
         list[str] | None,
         typer.Option(
             metavar="NAME=FILE",
-            help="Rankings made elsewhere: JSON lines of qid and chunk_ids.",
+            help="Rankings made elsewhere, as lines of qid and chunk_ids.",
         ),
     ] = None,
     hand_over: Annotated[
@@ -105,28 +107,28 @@ def compare(  # noqa: PLR0913 - one for each choice a comparison has
         typer.Option(
             "--return",
             metavar="LEVEL",
-            help="leaf, or section: what is handed over for a leaf that is found.",
+            help="Leaf, or section: what is handed over for a leaf that is found.",
         ),
     ] = "leaf",
     levels: Annotated[
         str,
         typer.Option(
             metavar="LIST",
-            help="leaf, or document,leaf: rank documents first, then inside the best.",
+            help="Leaf, or document,leaf: rank documents first, then inside the best.",
         ),
     ] = "leaf",
     embedder: Annotated[
         str,
         typer.Option(
             metavar="NAME",
-            help="static (offline), openai:MODEL, or module:function.",
+            help="One of static, which is offline, openai:MODEL, or module:function.",
         ),
     ] = "static",
     embedder_url: Annotated[
         str | None,
         typer.Option(
             metavar="URL",
-            help="Where a server of OpenAI's embeddings protocol listens.",
+            help="Where it listens, for a server of OpenAI's protocol.",
         ),
     ] = None,
     reranker: Annotated[
@@ -135,7 +137,7 @@ def compare(  # noqa: PLR0913 - one for each choice a comparison has
     ] = None,
     margin: Annotated[
         float,
-        typer.Option(help="Least gain of recall that is worth paying for, 0 to 1."),
+        typer.Option(help="Least gain worth paying for, in recall from 0 to 1."),
     ] = 0.02,
     seed: Annotated[int, typer.Option(min=0, help="Of everything drawn.")] = 0,
     report: Annotated[

@@ -57,7 +57,7 @@ def make(  # noqa: PLR0913 - one for each choice there is
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Who drafts for the kind model; the config's model if unset. It "
+            help="Who drafts, for the kind model; the config's model if unset. It "
             "should not be the one that writes the statements.",
         ),
     ] = None,
