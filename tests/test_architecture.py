@@ -15,7 +15,7 @@ import situate
 ROOT = Path(situate.__file__).parent
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("collector", "errors", "model", "usage"),
+    ("collector", "errors", "model", "standalone", "usage"),
     ("fields", "files", "records", "tokens", "config", "prompts", "pricing", "shipped"),
     ("lines",),
     ("readers", "chunking"),
@@ -46,18 +46,27 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "enrichment.live",
         "enrichment.by_file",
     ),
+    ("compare",),
     ("manifest", "corpus", "output", "check", "diff", "pipeline", "inspect"),
     ("cli", "__main__"),
 )
 """From the ground up: a module may use its own layer and those below it."""
 
-APART = (("readers", "chunking"), ("enrichment", "readers"), ("enrichment", "chunking"))
+APART = (
+    ("readers", "chunking"),
+    ("enrichment", "readers"),
+    ("enrichment", "chunking"),
+    ("compare", "readers"),
+    ("compare", "chunking"),
+)
 """Neighbours that never see each other."""
 
 SLOW = (
     "anthropic",
+    "bm25s",
     "diskcache",
     "lxml",
+    "numpy",
     "openai",
     "pydantic",
     "pypdfium2",

@@ -60,7 +60,7 @@ def test_a_name_without_a_number_is_an_error_naming_the_versions() -> None:
 def test_an_unknown_prompt_is_an_error_naming_those_there_are(name: str) -> None:
     """A name is never taken for a path."""
     with pytest.raises(
-        ConfigError, match="there are both-v1, findable-v1, situating-v1"
+        ConfigError, match="there are both-v1, findable-v1, question-v1, situating-v1"
     ):
         load_prompt(name)
 

@@ -25,6 +25,9 @@ class Fields:
         self._where = where
         self._left: dict[str, JsonValue] = dict(typed(dict, value, where))
 
+    def __contains__(self, key: str) -> bool:
+        return key in self._left
+
     def take(self, key: str) -> JsonValue:
         """Take out a field, whatever it holds."""
         if key not in self._left:

@@ -149,6 +149,20 @@ class Output:
         sync_folder(self._path.parent)
 
 
+def write_alone(path: Path, content: bytes, *, kept: Iterable[Path] = ()) -> None:
+    """Write one file whole or not at all, under its lock.
+
+    Raises:
+        Locked: another process writes it.
+        ConfigError: something stands in its place that is not to be replaced.
+        SituateError: the file system refuses.
+    """
+    with Output(path, kept=kept) as output, writing(path):
+        draft = output.draft()
+        draft.write(content)
+        output.publish(draft)
+
+
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
     """Turn what a file system refuses into an error that names the output.

@@ -112,6 +112,7 @@ class Models:
     """Everything `config/models.toml` says."""
 
     entries: tuple[_Entry, ...]
+    embeddings: tuple[EmbeddingPrice, ...] = ()
 
     def facts(self, provider: str, model: str) -> ModelFacts:
         """Give the facts of a model, the most exact entry first.
@@ -132,6 +133,25 @@ class Models:
         return ModelFacts(
             provider=provider, model=model, prices=entry.prices, **entry.facts
         )
+
+    def embedding(self, model: str) -> EmbeddingPrice | None:
+        """Give what a vendor's vectors cost; None where no price is known."""
+        return next((one for one in self.embeddings if model in one.models), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingPrice:
+    """US dollars per million tokens that are embedded, as they stood on one day."""
+
+    models: tuple[str, ...]
+    input: Decimal
+    as_of: datetime.date
+    source: str
+    """Where the figure was read, in words."""
+
+    def cost(self, tokens: int) -> Decimal:
+        """Price so many tokens, in US dollars."""
+        return tokens * self.input / _MILLION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,7 +225,10 @@ def _priced(
 def _read(path: Path) -> Models:
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
-        return Models(entries=tuple(_entry(table) for table in data["model"]))
+        return Models(
+            entries=tuple(_entry(table) for table in data["model"]),
+            embeddings=tuple(_embedding(table) for table in data["embedding"]),
+        )
     except (OSError, ValueError, TypeError, KeyError, ArithmeticError) as error:
         message = f"{path.name} cannot be used: {error.__class__.__name__}: {error}"
         raise ConfigError(message) from error
@@ -231,6 +254,11 @@ def _entry(table: dict[str, Any]) -> _Entry:
         facts=facts,
         prices=None if prices is None else _prices(prices),
     )
+
+
+def _embedding(table: dict[str, Any]) -> EmbeddingPrice:
+    models, price = tuple(table.pop("match")), Decimal(table.pop("input"))
+    return EmbeddingPrice(models=models, input=price, **table)
 
 
 def _prices(table: dict[str, Any]) -> Prices:

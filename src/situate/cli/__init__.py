@@ -14,7 +14,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from situate.cli import batch, cache, comparing, console, corpora, files, inspecting
+from situate.cli import (
+    batch,
+    cache,
+    compare,
+    console,
+    corpora,
+    diff,
+    files,
+    inspecting,
+    queries,
+)
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -43,7 +53,9 @@ app.command()(corpora.plan)
 app.command()(files.check)
 app.command()(files.show)
 app.command()(inspecting.inspect)
-app.command()(comparing.diff)
+app.command()(compare.compare)
+app.command()(diff.diff)
+app.add_typer(queries.app, name="queries")
 app.add_typer(batch.app, name="batch")
 app.add_typer(cache.app, name="cache")
 

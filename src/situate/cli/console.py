@@ -58,6 +58,20 @@ def errors() -> Iterator[None]:
         raise typer.Exit(_code(error)) from error
 
 
+@contextmanager
+def installed(extra: str) -> Iterator[None]:
+    """Name the command that installs what an import inside the block lacks.
+
+    Raises:
+        ConfigError: a package is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        message = f"{error.name} is missing; pip install 'situate[{extra}]'"
+        raise ConfigError(message) from error
+
+
 def complete_streams() -> None:
     """Put something in the place of streams that were closed before we began.
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from decimal import Decimal
 
+    from situate.compare.comparison import Comparison, Verdict
     from situate.enrichment.estimate import Estimate, Option
     from situate.manifest import Spent
     from situate.pipeline.run import Result
@@ -190,3 +191,40 @@ def _reasons(counts: Mapping[str, int]) -> str:
     if not total:
         return "0"
     return f"{total:,} ({', '.join(f'{name} {n:,}' for name, n in counts.items())})"
+
+
+def comparison_lines(comparison: Comparison) -> list[str]:
+    """Say what a comparison came to: the verdicts, then the arms side by side."""
+    lines = [
+        f"{comparison.corpus}: {comparison.questions:,} questions about "
+        f"{comparison.clusters:,} of {comparison.documents:,} documents, judged by "
+        f"{comparison.primary}"
+    ]
+    lines.extend(
+        f"{verdict.choice.upper():9} {verdict.retriever}: {verdict.arm} against "
+        f"{verdict.against}. {verdict.reason}{_price(verdict)}"
+        for verdict in comparison.verdicts
+    )
+    lines.extend(
+        f"  {standing.retriever:12} {standing.arm:40} {standing.mean:.3f}"
+        + (
+            f"  {standing.difference.mean:+.3f} "
+            f"[{standing.difference.low:+.3f}, {standing.difference.high:+.3f}] "
+            f"against {standing.against}"
+            if standing.difference is not None
+            else ""
+        )
+        for standing in comparison.standings
+        if standing.measure == comparison.primary
+    )
+    lines.extend(f"note: {note}" for note in comparison.notes)
+    return lines
+
+
+def _price(verdict: Verdict) -> str:
+    if verdict.usd is None:
+        return ""
+    told = f" The sentences cost at most ${verdict.usd:.2f} once"
+    if verdict.usd_per_recovered is None:
+        return f"{told}."
+    return f"{told}: ${verdict.usd_per_recovered:.4f} a recovered question."

@@ -11,7 +11,7 @@ import typer
 from situate.cli import console
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from situate.inspect.inspected import Inspection
 
@@ -70,6 +70,7 @@ def inspect(  # noqa: PLR0913 - an argument for each option
     cannot be used.
     """
     from situate.inspect import page, view
+    from situate.output import write_alone
 
     with console.errors():
         if file.suffix.lower() == _CHUNKS:
@@ -87,7 +88,7 @@ def inspect(  # noqa: PLR0913 - an argument for each option
         if output is None:
             console.data(content)
             return
-        _write(output, content, kept=[file, *([source] if source else [])])
+        write_alone(output, content, kept=[file, *([source] if source else [])])
     _tell(inspection, output)
 
 
@@ -109,15 +110,6 @@ def _of_document(file: Path, flags: Mapping[str, object]) -> Inspection:
     from situate.inspect import of_document
 
     return of_document(file, load_cutting(flags, environment=os.environ))
-
-
-def _write(path: Path, content: bytes, *, kept: Sequence[Path]) -> None:
-    from situate.output import Output, writing
-
-    with Output(path, kept=kept) as files, writing(path):
-        draft = files.draft()
-        draft.write(content)
-        files.publish(draft)
 
 
 def _tell(inspection: Inspection, output: Path) -> None:

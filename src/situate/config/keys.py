@@ -150,6 +150,8 @@ class EmbedderConfig:
 
     __pydantic_config__ = _CLOSED
 
+    instruction: Annotated[str | None, _line()] = None
+    """Put before documents when `compare` embeds them; in no record."""
     window: Annotated[int | None, _whole(1)] = None
     """Tokens it reads; sizes that may go beyond are refused. Unchecked if unset."""
 
@@ -251,7 +253,16 @@ class OutputConfig:
     """The chunks file; blocks, manifest and ledger stand beside it."""
 
     def beside(
-        self, kind: Literal["blocks.jsonl", "manifest.json", "ledger.jsonl"]
+        self,
+        kind: Literal[
+            "blocks.jsonl",
+            "manifest.json",
+            "ledger.jsonl",
+            "compare.html",
+            "compare.json",
+            "compare.ledger.jsonl",
+            "queries.ledger.jsonl",
+        ],
     ) -> Path:
         """Give the path of a file that belongs to the chunks file."""
         return self.path.with_name(f"{self.path.stem}.{kind}")

@@ -25,6 +25,7 @@ class Settled:
     """What became of one chunk."""
 
     statement: str | None = None
+    """The sentence that was asked for: of `queries make`, a question."""
     reason: FallbackReason | None = None
     stopped: StopReason | SkipReason | None = None
     model: str | None = None

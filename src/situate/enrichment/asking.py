@@ -15,7 +15,6 @@ from situate.enrichment.answers import Known, Said, Settled, whole
 from situate.enrichment.budget import NOTHING
 from situate.enrichment.cache import Kept
 from situate.enrichment.exchange import fault
-from situate.enrichment.gate import judge, repair
 from situate.enrichment.outcomes import Stopped, outcome_of
 from situate.enrichment.questions import parameters_for
 from situate.enrichment.wire import Question
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from situate.enrichment.answers import Answers
     from situate.enrichment.budget import Committed
     from situate.enrichment.exchange import Rendered
-    from situate.enrichment.gate import Context, Verdict
+    from situate.enrichment.gate import Context, Gate, Verdict
     from situate.enrichment.prefix import Prefix
     from situate.enrichment.questions import Passage, PlannedRequest
     from situate.enrichment.reasons import FallbackReason, SkipReason, StopReason
@@ -98,6 +97,7 @@ class Asker:
     chunks: Sequence[Chunk]
     prefix: Prefix
     answers: Answers
+    gate: Gate
     judged_by: str
     """Hash of what answers are judged by, beside what the model was shown."""
     held: Held | None = None
@@ -199,7 +199,7 @@ class Asker:
             return Settled(reason=said)
         if said.refused:
             return Settled(reason="refusal", model=said.model)
-        verdict = judge(said.text, self.chunks[passage.index], context)
+        verdict = self.gate.judge(said.text, self.chunks[passage.index], context)
         if verdict.refused:
             return Settled(reason="refusal", model=said.model)
         if verdict.statement is None:
@@ -327,7 +327,7 @@ class Asker:
     ) -> Settled:
         """Ask for a repair, which is judged like the first answer."""
         alone = request.alone(passage)
-        rendered = repair(alone.rendered, first.text, verdict)
+        rendered = self.gate.repair(alone.rendered, first.text, verdict)
         added = self.counter.count(rendered.chunk[len(alone.rendered.chunk) :])
         failed = Settled(reason=verdict.reasons[0], model=first.model)
         try:

@@ -21,7 +21,12 @@ from situate.enrichment.answers import Answers, Settled
 from situate.enrichment.asking import Asker
 from situate.enrichment.budget import NOTHING
 from situate.enrichment.exchange import model_name
-from situate.enrichment.gate import RULES, Context, instructions_of, known_words
+from situate.enrichment.gate import (
+    STATEMENTS,
+    Context,
+    instructions_of,
+    known_words,
+)
 from situate.enrichment.grounding import evidence_of
 from situate.enrichment.keys import canonical
 from situate.enrichment.language import script_of
@@ -42,6 +47,7 @@ if TYPE_CHECKING:
     from situate.enrichment.asking import Held, Sorted
     from situate.enrichment.cache import Cache
     from situate.enrichment.exchange import Provider
+    from situate.enrichment.gate import Gate
     from situate.enrichment.ledger import Ledger
     from situate.enrichment.plan import DocumentPlan
     from situate.enrichment.questions import PlannedRequest
@@ -114,10 +120,12 @@ class Session:
         facts: ModelFacts,
         timing: Timing | None = None,
         held: Held | None = None,
+        gate: Gate | None = None,
     ) -> None:
         """Take what a session works with; it closes the provider and no other.
 
-        What is `held` waits for a vendor's batch and is not asked about.
+        What is `held` waits for a vendor's batch and is not asked about. Answers
+        have to pass the `gate`, that of statements where none is given.
 
         Raises:
             ConfigError: `max_usd` is missing for a model with a price, or given
@@ -130,6 +138,7 @@ class Session:
         self._counter = counter
         self._facts = facts
         self._held = held
+        self._gate = STATEMENTS if gate is None else gate
         self._timing = timing or Timing()
         self._wire = Wire(
             settings=settings,
@@ -192,22 +201,7 @@ class Session:
         """
         if planned is None:
             planned = self.plan(document, chunks)
-        asker = Asker(
-            settings=self._settings,
-            wire=self._wire,
-            counter=self._counter,
-            chunks=chunks,
-            prefix=Prefix(timing=self._timing),
-            answers=Answers(self._wire),
-            held=self._held,
-            judged_by=self._judged_by(planned, document),
-        )
-        try:
-            settled = await self._settled(planned, asker, document)
-        finally:
-            asker.write_down()
-        if self._wire.fatal is not None:
-            raise self._wire.fatal
+        settled = await self.settle(document, chunks, planned)
         merged = list(chunks)
         for index, outcome in settled.items():
             merged[index] = replace(
@@ -218,11 +212,38 @@ class Session:
                 chunks[index],
                 enrichment=self._outcome("skipped", planned.view, reason=reason),
             )
-        self._note_cache(document.doc_id, asker)
-        self._tally(document.doc_id, settled)
         return passed_on(merged)
 
-    async def _settled(
+    async def settle(
+        self, document: Document, chunks: Sequence[Chunk], planned: DocumentPlan
+    ) -> dict[int, Settled]:
+        """Give what became of every chunk that a plan asks about, by its index.
+
+        Raises:
+            ProviderUnusable: as `enrich` does.
+        """
+        asker = Asker(
+            settings=self._settings,
+            wire=self._wire,
+            counter=self._counter,
+            chunks=chunks,
+            prefix=Prefix(timing=self._timing),
+            answers=Answers(self._wire),
+            held=self._held,
+            gate=self._gate,
+            judged_by=self._judged_by(planned, document),
+        )
+        try:
+            settled = await self._asked(planned, asker, document)
+        finally:
+            asker.write_down()
+        if self._wire.fatal is not None:
+            raise self._wire.fatal
+        self._note_cache(document.doc_id, asker)
+        self._tally(document.doc_id, settled)
+        return {index: self._named(outcome) for index, outcome in settled.items()}
+
+    async def _asked(
         self, planned: DocumentPlan, asker: Asker, document: Document
     ) -> dict[int, Settled]:
         """Settle all requests of a document, those that share a prefix warm."""
@@ -286,16 +307,22 @@ class Session:
 
     def _enrichment(self, settled: Settled, view: View) -> Enrichment:
         """Say what became of one chunk."""
-        model = settled.model
-        if model is not None:
-            model = model_name(model) or self._settings.model
         if settled.stopped is not None:
             return self._outcome("skipped", view, reason=settled.stopped)
         if settled.statement is None:
-            return self._outcome("fallback", view, reason=settled.reason, model=model)
+            return self._outcome(
+                "fallback", view, reason=settled.reason, model=settled.model
+            )
         return self._outcome(
-            "statement", view, statement=settled.statement, model=model
+            "statement", view, statement=settled.statement, model=settled.model
         )
+
+    def _named(self, settled: Settled) -> Settled:
+        """Name who answered; what is no name to write down is not repeated."""
+        if settled.model is None:
+            return settled
+        name = model_name(settled.model) or self._settings.model
+        return replace(settled, model=name)
 
     def _outcome(
         self,
@@ -319,7 +346,8 @@ class Session:
         """Hash what answers are judged by, beside what is in the keys of chunks."""
         language = document.metadata.language
         cap = self._settings.statement_max_tokens
-        return digest(canonical([RULES, language, cap, digest(planned.document_text)]))
+        rules, text = self._gate.rules, digest(planned.document_text)
+        return digest(canonical([rules, language, cap, text]))
 
     def _contexts(
         self, document: Document, planned: DocumentPlan, chunks: Sequence[Chunk]

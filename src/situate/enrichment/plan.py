@@ -21,7 +21,7 @@ from situate.enrichment.worth import unasked
 from situate.model import leaf_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from situate.enrichment.exchange import Provider
     from situate.enrichment.questions import PlannedRequest
@@ -70,10 +70,12 @@ def plan(  # noqa: PLR0913 - each is one thing a request is made of
     provider: Provider,
     facts: ModelFacts,
     counter: TokenCounter,
+    asked: Collection[str] | None = None,
 ) -> DocumentPlan:
     """Give the requests for the leaves among `chunks`, in their order.
 
     Containers and single blocks are not asked about, nor what no sentence helps.
+    Where `asked` names chunks, these leaves are asked about and no others.
     """
     ids = leaf_ids(chunks)
     places = [index for index, chunk in enumerate(chunks) if chunk.chunk_id in ids]
@@ -99,8 +101,13 @@ def plan(  # noqa: PLR0913 - each is one thing a request is made of
         outline=outline,
         overhead=Overhead.of(prompt, title + doc_type, outline, counter),
     )
-    skipped = unasked(leaves)
-    requests = _Requests(brief, places, skipped.keys(), text)
+    if asked is None:
+        skipped = unasked(leaves)
+        left_out = set(skipped)
+    else:
+        skipped = {}
+        left_out = {n for n, leaf in enumerate(leaves) if leaf.chunk_id not in asked}
+    requests = _Requests(brief, places, left_out, text)
     return DocumentPlan(
         doc_id=document.doc_id,
         view=view,

@@ -37,7 +37,11 @@ ChunkReason = Literal[
 ]
 """There is no answer to judge, for this chunk alone."""
 
-FallbackReason: TypeAlias = GateReason | ChunkReason
+QuestionReason = Literal["no_question", "pointer", "headings", "unrelated", "verbatim"]
+"""A question was asked for, for `compare`, and what came is none: it stands in no
+record of a chunk."""
+
+FallbackReason: TypeAlias = GateReason | QuestionReason | ChunkReason
 
 SkipReason = Literal["one_chunk", "no_prose", "pending"]
 """A chunk is not asked about: it needs no statement, or the batch it was handed to

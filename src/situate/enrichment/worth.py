@@ -41,11 +41,11 @@ def unasked(leaves: Sequence[Chunk]) -> dict[int, SkipReason]:
     if len(leaves) == 1:
         return {0: "one_chunk"}
     return {
-        number: "no_prose" for number, leaf in enumerate(leaves) if not _has_prose(leaf)
+        number: "no_prose" for number, leaf in enumerate(leaves) if not has_prose(leaf)
     }
 
 
-def _has_prose(leaf: Chunk) -> bool:
+def has_prose(leaf: Chunk) -> bool:
     """Tell whether words are left without headings, links, directives and data."""
     text = leaf.text
     for signs, pattern in _CLUTTER:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from situate import readers
@@ -16,7 +16,7 @@ from situate.readers.options import DEFAULTS, Limits, ReaderOptions
 from situate.tokens import load_counter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from situate.config import Config, CuttingConfig
@@ -85,6 +85,8 @@ class Preparer:
     options: ReaderOptions = DEFAULTS
     keep: tuple[str, ...] | None = None
     """Keys that travel under `custom`; None: all that readers give."""
+    at_hand: Mapping[Path, Prepared | Failed] = field(default_factory=dict)
+    """What has been read and cut before, and is not again."""
 
     @classmethod
     def of(cls, config: Config) -> Preparer:
@@ -156,6 +158,8 @@ class Preparer:
 
     def outcome(self, source: Source) -> Prepared | Failed:
         """Read and cut one document; a bad one is a value."""
+        if source.path in self.at_hand:
+            return self.at_hand[source.path]
         try:
             return self.prepare(source)
         except ReadError as error:

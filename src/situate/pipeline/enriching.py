@@ -9,18 +9,25 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from situate.enrichment.live import Session
 from situate.pipeline.documents import Failed, Ids, Prepared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Coroutine, Sequence
 
     from situate.corpus import Source
-    from situate.enrichment.live import Session
+    from situate.enrichment.asking import Held
+    from situate.enrichment.cache import Cache
+    from situate.enrichment.ledger import Ledger
+    from situate.enrichment.live import Summary
     from situate.enrichment.plan import DocumentPlan
     from situate.model import Chunk
     from situate.pipeline.documents import Preparer
+    from situate.pipeline.jobs import Job
+
+_Result = TypeVar("_Result")
 
 _AHEAD = 4
 """Requests waiting for each that may be under way. With fewer, they run dry while a
@@ -50,6 +57,70 @@ class _Waiting:
     @property
     def chunks(self) -> int:
         return len(self.document.chunks) if isinstance(self.document, Prepared) else 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """Where answers are kept and requests are noted."""
+
+    cache: Cache
+    ledger: Ledger
+    held: Held | None
+    """What waits for a batch."""
+
+
+def ask(
+    job: Job,
+    sources: Sequence[Source],
+    kept: Kept,
+    write: Callable[[Prepared | Failed, Sequence[Chunk]], None],
+) -> Summary:
+    """Ask for the statements of a job's documents; `write` gets them in order.
+
+    Raises:
+        ConfigError: enrichment is off.
+        SituateError: two documents name one id, or no request can succeed.
+    """
+    return waited_for(_ask(job, sources, kept, write))
+
+
+def waited_for(work: Coroutine[None, None, _Result]) -> _Result:
+    """Run work of several tasks to its end; what stops it is raised by itself."""
+    try:
+        return asyncio.run(work)
+    except BaseExceptionGroup as group:
+        # Several say the same of one cause.
+        error: BaseException = group
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        raise error from group
+
+
+async def _ask(
+    job: Job,
+    sources: Sequence[Source],
+    kept: Kept,
+    write: Callable[[Prepared | Failed, Sequence[Chunk]], None],
+) -> Summary:
+    asking = job.asked()
+    async with Session(
+        settings=asking.settings,
+        prompt=asking.prompt,
+        provider=asking.provider,
+        cache=kept.cache,
+        ledger=kept.ledger,
+        counter=job.preparer.counter,
+        facts=asking.facts,
+        held=kept.held,
+    ) as session:
+        await enrich_in_order(
+            sources,
+            job.preparer,
+            session,
+            concurrency=asking.settings.concurrency,
+            write=write,
+        )
+    return session.summary
 
 
 async def enrich_in_order(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -11,14 +10,14 @@ from situate.enrichment.asking import Held
 from situate.enrichment.batches import outstanding
 from situate.enrichment.cache import Cache
 from situate.enrichment.ledger import Ledger
-from situate.enrichment.live import Session, skipped
+from situate.enrichment.live import skipped
 from situate.enrichment.reasons import REASONS
 from situate.errors import ConfigError, Locked, RecordError, SituateError
 from situate.manifest import NOTHING_SPENT, Manifest, Sizes, Spent, to_json
 from situate.output import Output, writing
 from situate.pipeline import batches
 from situate.pipeline.documents import Failed, Ids, Prepared
-from situate.pipeline.enriching import enrich_in_order
+from situate.pipeline.enriching import Kept, ask
 from situate.pipeline.jobs import ready
 from situate.pipeline.parallel import write_all
 from situate.pipeline.tally import Tally
@@ -167,11 +166,8 @@ class _Run:
             except RecordError as error:
                 return self._skipped(sources, asking, str(error))
             with Ledger(ledger_path) as ledger:
-                work = self._asked(sources, asking, cache, ledger, held)
-                try:
-                    return asyncio.run(work)
-                except BaseExceptionGroup as group:
-                    raise _first(group) from group
+                kept = Kept(cache=cache, ledger=ledger, held=held)
+                return self._asked(sources, kept)
 
     def _held(self, asking: Asking) -> Held | None:
         """Say what waits for a batch, and hand over what is to go into one.
@@ -201,32 +197,8 @@ class _Run:
             self._write(outcome, chunks)
         return replace(NOTHING_SPENT, stopped=f"cache: {why}")
 
-    async def _asked(
-        self,
-        sources: Sequence[Source],
-        asking: Asking,
-        cache: Cache,
-        ledger: Ledger,
-        held: Held | None,
-    ) -> Spent:
-        async with Session(
-            settings=asking.settings,
-            prompt=asking.prompt,
-            provider=asking.provider,
-            cache=cache,
-            ledger=ledger,
-            counter=self._job.preparer.counter,
-            facts=asking.facts,
-            held=held,
-        ) as session:
-            await enrich_in_order(
-                sources,
-                self._job.preparer,
-                session,
-                concurrency=asking.settings.concurrency,
-                write=self._write,
-            )
-        summary = session.summary
+    def _asked(self, sources: Sequence[Source], kept: Kept) -> Spent:
+        summary = ask(self._job, sources, kept, self._write)
         warnings = tuple(sorted(summary.warnings))
         for warning in warnings[:_TOLD]:
             self._watcher.note(warning)
@@ -322,11 +294,3 @@ class _Run:
             warnings=tuple(self._tally.warnings),
             failed=tuple(self._tally.failed),
         )
-
-
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Give the first error of a group: several say the same of one cause."""
-    error: BaseException = group
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error

@@ -1,30 +1,6 @@
-"use strict";
+// What there is to show and how it is looked at.
 
-// What there is to show and how it is looked at. What documents say reaches the page
-// as text nodes alone: nothing here writes HTML.
-
-const VIEW = JSON.parse(document.getElementById("view").textContent);
 const LIMIT = VIEW.max_tokens ?? VIEW.summary.most;
-const byId = (id) => document.getElementById(id);
-const number = (value) => value.toLocaleString("en");
-const many = (count, thing) => `${number(count)} ${thing}${count === 1 ? "" : "s"}`;
-
-function make(tag, attributes, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes ?? {})) {
-    if (value === true) element.setAttribute(name, "");
-    else if (value !== null && value !== undefined && value !== false)
-      element.setAttribute(name, value);
-  }
-  element.append(...children.filter((child) => child !== null && child !== ""));
-  return element;
-}
-
-function button(text, attributes, act) {
-  const element = make("button", { type: "button", ...attributes }, text);
-  element.addEventListener("click", act);
-  return element;
-}
 
 function meter(chunk) {
   const share = LIMIT ? chunk.tokens / LIMIT : 0;

@@ -1,0 +1,65 @@
+"""Reads option values that are lists or pairs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from situate.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_MOST = 1_000_000
+
+_Choice = TypeVar("_Choice", bound=str)
+
+
+def listed(value: str) -> tuple[str, ...]:
+    """Give the parts between commas that are not blank."""
+    return tuple(part for part in map(str.strip, value.split(",")) if part)
+
+
+def choices(option: str, value: str, allowed: Sequence[_Choice]) -> tuple[_Choice, ...]:
+    """Give the parts of a list, each of which must be known.
+
+    Raises:
+        ConfigError: one is not, or there is none.
+    """
+    known = {str(one): one for one in allowed}
+    parts = listed(value)
+    wrong = next((part for part in parts if part not in known), None)
+    if wrong is not None or not parts:
+        message = f"{option}: {wrong or value!r} is not one of {', '.join(allowed)}"
+        raise ConfigError(message)
+    return tuple(known[part] for part in dict.fromkeys(parts))
+
+
+def wholes(option: str, value: str) -> tuple[int, ...]:
+    """Give the parts of a list of whole numbers from 1 upwards.
+
+    Raises:
+        ConfigError: one is not, or there is none.
+    """
+    parts = listed(value)
+    if not parts or not all(part.isascii() and part.isdigit() for part in parts):
+        message = f"{option}: {value!r} is no list of whole numbers"
+        raise ConfigError(message)
+    numbers = tuple(dict.fromkeys(map(int, parts)))
+    if min(numbers) < 1 or max(numbers) > _MOST:
+        message = f"{option}: {value!r} goes beyond 1 to {_MOST:,}"
+        raise ConfigError(message)
+    return numbers
+
+
+def named(option: str, value: str) -> tuple[str, Path]:
+    """Part a name from a file.
+
+    Raises:
+        ConfigError: there is no name or no file.
+    """
+    name, _, file = value.partition("=")
+    if not name.strip() or not file:
+        message = f"{option}: {value!r} is no NAME=FILE"
+        raise ConfigError(message)
+    return name.strip(), Path(file)

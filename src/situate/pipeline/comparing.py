@@ -1,0 +1,285 @@
+"""`compare`: a corpus's own documents and questions, every arm, one answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from situate.compare import blind
+from situate.compare.browsing import browse
+from situate.compare.comparison import Comparison
+from situate.compare.embedders import open_embedder, open_reranker
+from situate.compare.lexical import analyzer
+from situate.compare.outside import run_file
+from situate.compare.querylog import blind_page, contests, load_log
+from situate.compare.questions import load
+from situate.compare.ranking import LEXICAL
+from situate.compare.report import page, to_json
+from situate.compare.summary import facts, judged_arms, rivals, summarize
+from situate.compare.trial import Setting, retrievers_of, try_arm, try_run
+from situate.compare.vectors import Vectors
+from situate.errors import ConfigError
+from situate.output import Output, writing
+from situate.pipeline.arming import Maker, prepared, read_corpus
+from situate.pipeline.jobs import ready
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from situate.compare.arms import Arm
+    from situate.compare.embedders.contract import Reranker
+    from situate.compare.questions import Question
+    from situate.compare.trial import Result
+    from situate.config import Config
+    from situate.corpus import Source
+    from situate.pipeline.arming import Corpus, Request
+    from situate.pipeline.jobs import Job
+    from situate.pipeline.watching import Watcher
+
+
+_NO_PAGE = (
+    "--query-log: no arm has statements that a retriever of these sees, so that there "
+    "is nothing to judge"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """What a comparison came to, and where it stands."""
+
+    comparison: Comparison
+    json: bytes
+    written: tuple[Path, ...]
+    complete: bool
+    """Whether every statement that was wanted could be asked for."""
+
+
+def compare(config: Config, request: Request, watcher: Watcher) -> Compared:
+    """Compare the arms of a corpus on its questions, and write the report.
+
+    Raises:
+        ConfigError: something in the config or the request cannot be used.
+        RecordError: the questions, chunks or rankings given do not match the corpus.
+        Locked: another comparison writes the same report.
+        SituateError: no document can be read, or no request can succeed.
+    """
+    if request.queries is None and request.query_log is None and not request.judged:
+        message = "nothing to compare on: name --queries or --query-log"
+        raise ConfigError(message)
+    trees = request.returned == "section" or request.drilled
+    if trees and config.chunking.granularity == "leaves":
+        config = replace(config, chunking=replace(config.chunking, granularity="tree"))
+    job = ready((config,))[0]
+    sources = job.sources()
+    report = request.report or config.output.beside("compare.html")
+    beside = report.with_suffix(".json")
+    if beside == report:
+        message = f"--report: {str(report)!r} is where the JSON goes; name an HTML file"
+        raise ConfigError(message)
+    kept = (*job.kept(sources), *config.output.files, *request.files)
+    with Output(report, beside, kept=kept) as files, writing(report):
+        work = _worked(job, sources, request, watcher)
+        written = {
+            report: page(work.comparison),
+            beside: to_json(work.comparison),
+            **{
+                report.with_name(f"{report.stem}.{name}"): content
+                for name, content in work.pages.items()
+            },
+        }
+        drafts = []
+        for path, content in written.items():
+            draft = files.draft(path.name)
+            draft.write(content)
+            drafts.append(draft)
+        files.publish(*drafts)
+    return Compared(
+        comparison=work.comparison,
+        json=written[beside],
+        written=tuple(written),
+        complete=work.complete,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Work:
+    """All that is to be written."""
+
+    comparison: Comparison
+    pages: Mapping[str, bytes]
+    """Pages to judge on and their keys, by the end of their names."""
+    complete: bool
+    """Whether every statement could be asked for."""
+
+
+def _worked(
+    job: Job, sources: Sequence[Source], request: Request, watcher: Watcher
+) -> _Work:
+    """Read, ask, index, rank and judge."""
+    outcomes = prepared(job, sources, watcher)
+    job = replace(job, preparer=replace(job.preparer, at_hand=outcomes))
+    corpus = read_corpus(job, outcomes)
+    questions: tuple[Question, ...] = ()
+    if request.queries is not None:
+        questions = load(request.queries, corpus.grounds)
+    log = load_log(request.query_log) if request.query_log is not None else ()
+    # Whatever cannot be opened is found before a statement is paid for.
+    embedder = open_embedder(
+        request.embedder,
+        base_url=request.base_url,
+        instruction=job.config.embedder.instruction,
+    )
+    reranker = open_reranker(request.reranker) if request.reranker else None
+    judgements = [blind.read(file, Path(key)) for key, file in request.judged]
+    maker = Maker(
+        job=job, sources=sources, corpus=corpus, request=request, watcher=watcher
+    )
+    arms = list(maker.arms())
+    _check_names(arms, request)
+    maker.check_embedding(arms)
+    pages: dict[str, bytes] = {}
+    with Vectors(embedder, job.config.cache.directory) as vectors:
+        setting = _setting(request, corpus, vectors, reranker)
+        results = [*_tried(arms, questions, setting, watcher)] if questions else []
+        for name, path in request.run_files:
+            run = run_file(name, path, questions, arms)
+            results.append(try_run(run, questions, setting))
+            arms.append(run.arm)
+        if log:
+            pages = dict(_blind_pages(job, arms, log, setting, request.terms.seed))
+        notes = (
+            *corpus.notes,
+            *_unasked(arms),
+            *_unseen(arms, setting),
+            *([_NO_PAGE] if log and not pages else []),
+            *vectors.notes,
+        )
+    found = summarize(arms, results, questions, judgements, request.terms)
+    shown, entries = browse(
+        questions, results, corpus.grounds, request.terms.cuts.primary
+    )
+    comparison = Comparison(
+        corpus=job.config.corpus.name,
+        documents=len(corpus.grounds),
+        questions=len(questions),
+        clusters=len({question.cluster for question in questions}),
+        origins=found.origins,
+        primary=request.terms.cuts.primary,
+        margin=request.terms.margin,
+        seed=request.terms.seed,
+        embedder=None if setting.embedder is None else setting.embedder.name,
+        verdicts=found.verdicts,
+        arms=facts(arms, setting.words),
+        standings=found.standings,
+        frontier=(),
+        milliseconds={
+            f"{result.retriever} / {result.arm}": result.milliseconds
+            for result in results
+            if result.milliseconds is not None
+        },
+        notes=notes,
+        shown=shown,
+        entries=entries,
+    )
+    complete = all(arm.statements.complete for arm in arms if arm.statements)
+    return _Work(comparison=comparison, pages=pages, complete=complete)
+
+
+def _check_names(arms: Sequence[Arm], request: Request) -> None:
+    """Refuse two arms of one name.
+
+    Raises:
+        ConfigError: names are not told apart.
+    """
+    names = [arm.name for arm in arms]
+    names += [f"run:{name}" for name, _ in request.run_files]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        message = f"two arms are called {twice!r}; give each its own name"
+        raise ConfigError(message)
+
+
+def _setting(
+    request: Request, corpus: Corpus, vectors: Vectors, reranker: Reranker | None
+) -> Setting:
+    """Give how every arm is asked."""
+    needs_vectors = not LEXICAL.issuperset(request.retrievers)
+    return Setting(
+        retrievers=request.retrievers,
+        words=analyzer(corpus.language),
+        embedder=vectors if needs_vectors else None,
+        reranker=reranker,
+        cuts=request.terms.cuts,
+        returned=request.returned,
+        drilled=request.drilled,
+    )
+
+
+def _tried(
+    arms: Sequence[Arm],
+    questions: Sequence[Question],
+    setting: Setting,
+    watcher: Watcher,
+) -> Iterator[Result]:
+    watcher.begin("comparing", len(arms))
+    for arm in arms:
+        yield from try_arm(arm, questions, setting)
+        watcher.advance()
+
+
+def _blind_pages(
+    job: Job,
+    arms: Sequence[Arm],
+    log: Sequence[Question],
+    setting: Setting,
+    seed: int,
+) -> Iterator[tuple[str, bytes]]:
+    """Yield a page and its key for every arm with a verdict, by the end of its name.
+
+    The retriever is the last named that sees the statements.
+    """
+    by_name = {arm.name: arm for arm in arms}
+    against = rivals(arms)
+    for number, arm in enumerate(judged_arms(arms), 1):
+        rival = by_name.get(against[arm.name] or "")
+        seen = retrievers_of(arm, setting)
+        if rival is None or not seen:
+            continue
+        one = replace(setting, retrievers=seen[-1:])
+        pair = tuple(f"{seen[-1]}: {each.name}" for each in (arm, rival))
+        found = contests((arm, rival), log, one, seen[-1], seed=seed)
+        content, key = blind_page(
+            job.config.corpus.name, (pair[0], pair[1]), found, seed=seed
+        )
+        yield f"blind-{number}.html", content
+        yield f"blind-{number}.key.json", key.to_json()
+
+
+def _unasked(arms: Sequence[Arm]) -> Iterator[str]:
+    """Say which prompts are judged on less than they would bring."""
+    by_prompt = {arm.statements.prompt: arm for arm in arms if arm.statements}
+    for prompt, arm in by_prompt.items():
+        said = sum(bool(entry.statement) for entry in arm.entries)
+        if arm.statements and not (arm.statements.complete and said):
+            yield (
+                f"{prompt}: {said} of {len(arm.entries)} chunks have a statement; "
+                "the others could not be asked for, or brought none of use"
+            )
+
+
+def _unseen(arms: Sequence[Arm], setting: Setting) -> Iterator[str]:
+    """Say of which arms some retrievers see nothing new."""
+    blind = [one for one in setting.retrievers if one in LEXICAL]
+    apart = [arm.name for arm in arms if arm.placing == "dense"]
+    if blind and apart:
+        yield (
+            f"{', '.join(blind)} do not see statements, which stand in the dense index "
+            "alone, as `run` writes them; --statement-in both puts them in both"
+        )
+    for arm in arms:
+        if arm.unplaced:
+            yield (
+                f"{arm.name}: {arm.unplaced} of {len(arm.entries)} chunks stand "
+                "nowhere in their document and cannot answer anything"
+            )
