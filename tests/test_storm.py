@@ -145,7 +145,9 @@ def test_a_storm_loses_no_statement(
     assert storm.seen.calls > REQUESTS
     assert max(storm.seen.requests.values()) <= max_attempts
     assert storm.seen.answers == REQUESTS
-    assert storm.seen.calls == storm.corpus.manifest["spent"]["attempts"]
+    # A request may be given up on before the server has read it.
+    attempts = storm.corpus.manifest["spent"]["attempts"]
+    assert storm.seen.calls <= attempts <= storm.seen.calls + storm.seen.abandoned
 
 
 def test_a_storm_on_the_other_vendors_route_loses_no_statement(tmp_path: Path) -> None:
