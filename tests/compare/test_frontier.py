@@ -13,7 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from situate.compare.arms import Arm, Entry, above
-from situate.compare.frontier import SHARES, Outcomes, frontier, outcomes, weighed
+from situate.compare.frontier import (
+    SHARES,
+    Outcomes,
+    beating,
+    frontier,
+    outcomes,
+    weighed,
+)
 from situate.compare.measures import Cuts
 from situate.compare.mixing import pair
 from situate.compare.questions import Excerpt, Question, word_counts
@@ -297,7 +304,7 @@ def test_there_is_no_frontier_where_nothing_can_change(
 
     found = frontier(both, questions, setting, {"first": range(60)}, seed=1)
 
-    assert (found.points, found.advantages, found.beating) == ((), (), ())
+    assert (found.points, found.advantages, beating([found])) == ((), (), ())
 
 
 @pytest.mark.parametrize(
@@ -401,7 +408,7 @@ def test_a_score_that_knows_beats_random_and_one_that_does_not_does_not() -> Non
 
     found = frontier(both, questions, setting, scores, seed=1)
 
-    assert [one.score for one in found.beating] == ["knows"]
+    assert [one.score for one in beating([found])] == ["knows"]
     knows = next(p for p in found.points if (p.score, p.share) == ("knows", 0.25))
     errs = next(p for p in found.points if (p.score, p.share) == ("errs", 0.25))
     assert knows.mean > knows.random_high > knows.random_low > errs.mean
@@ -438,6 +445,6 @@ def test_choices_by_luck_seldom_count_as_beating() -> None:
             recalls={"dense": recalls},
             clusters=clusters,
         )
-        false += bool(weighed(found, seed=seed).beating)
+        false += bool(beating([weighed(found, seed=seed)]))
 
     assert false <= 2

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.frontier import expected_shift
 from situate.compare.arms import Arm, Entry
 from situate.compare.mixing import Pair
 from situate.compare.needs import (
     asked_about,
-    expected_shift,
     missing_words,
     needs,
     neighbourhoods,

@@ -87,21 +87,23 @@ class Frontier:
     points: tuple[FrontierPoint, ...]
     advantages: tuple[Advantage, ...]
 
-    @property
-    def beating(self) -> tuple[Advantage, ...]:
-        """Those that beat random over all shares.
 
-        The interval lies above zero, and the larger of both p-values, corrected for
-        the number of scores and retrievers (Holm), is at most 0.05. That the larger
-        one counts is the intersection-union test (Berger, Technometrics 24, 1982).
-        """
-        overall = [one for one in self.advantages if one.share is None]
-        adjusted = holm([max(one.difference.p, one.luck) for one in overall])
-        return tuple(
-            one
-            for one, p in zip(overall, adjusted, strict=True)
-            if p <= _LIMIT and one.difference.low > 0
-        )
+def beating(frontiers: Sequence[Frontier]) -> tuple[Advantage, ...]:
+    """Give the scores that beat random over all shares, of all arms together.
+
+    The interval lies above zero, and the larger of both p-values, corrected for the
+    number of scores, retrievers and arms (Holm), is at most 0.05. That the larger one
+    counts is the intersection-union test (Berger, Technometrics 24, 1982).
+    """
+    overall = [
+        one for each in frontiers for one in each.advantages if one.share is None
+    ]
+    adjusted = holm([max(one.difference.p, one.luck) for one in overall])
+    return tuple(
+        one
+        for one, p in zip(overall, adjusted, strict=True)
+        if p <= _LIMIT and one.difference.low > 0
+    )
 
 
 def frontier(

@@ -16,19 +16,19 @@ either way. `python -m benchmarks.frontier` prints them.
     missing heading words   -.006 +.004   -.001 +.000     -.000 +.004   -.002 -.006
     near a sibling          +.001 +.001   -.008 -.002     -.004 +.003   -.004 -.002
     near to few             +.008 +.005   +.005 +.004     +.011 +.006   -.005 -.006
-    expected shift          -.001 -.000   -.002 -.007     +.010 +.003   -.001 -.001
     asked about             +.001 -.002   +.007 +.001     -.008 -.003   +.007 +.000
     holds an answer         +.026 +.005   -.003 -.002     +.028 +.012   +.018 +.014
 
 The last is no score, since nobody knows it: what can be had by knowing. Tried and not
 kept: how far down a chunk is found by its own heading, its first sentence or all of
 them, likeness to the heading, the document or the corpus, how mixed the sentences
-are, rare words, words that point elsewhere, words that a sentence is expected to add.
+are, rare words, words that point elsewhere, words that a sentence is
+expected to add, and how far it is expected to move the vector, learnt on the
+sentences of other documents.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -52,11 +52,6 @@ _WITHIN: Final = 100
 
 _RRF: Final = 60
 
-_FOLDS: Final = 5
-
-_RIDGE: Final = 100.0
-"""The penalty on weights of features that vary by about 1; not tuned."""
-
 _ROWS_AT_ONCE: Final = 256
 """Of similarities: 20 MB beside 20,000 entries."""
 
@@ -78,9 +73,6 @@ def needs(
         "near a sibling": near.sibling,
         "near to few": -near.neighbour_of,
     }
-    learnt = expected_shift(pair, np.stack(list(found.values()), axis=1))
-    if learnt is not None:
-        found["expected shift"] = learnt
     if log is not None and len(log):
         found["asked about"] = asked_about(pair.free_rows, log)
     return {name: tuple(scores.tolist()) for name, scores in found.items()}
@@ -138,47 +130,6 @@ def neighbourhoods(entries: Sequence[Entry], rows: Rows) -> Neighbourhoods:
         related = documents[block][:, None] == documents[None, :]
         sibling[block] = np.where(related, likeness, -1).max(axis=1)
     return Neighbourhoods(sibling=sibling, neighbour_of=neighbour_of)
-
-
-def expected_shift(pair: Pair, features: Floats) -> Floats | None:
-    """Give how far a sentence will move an entry's vector, learnt on other documents.
-
-    Ridge regression on `features` and the vector without a sentence; what is learnt
-    is one less the cosine of both vectors. Documents are dealt to five folds and each
-    is told by the others, so that no entry's own sentence has a say: what could be
-    known with the sentences of some documents before those of the rest are bought.
-    It tells the shift itself well (correlations of 0.57 to 0.80) and not what the
-    shift is worth. None where all sentences are of one document.
-    """
-    places = pair.places
-    documents = [pair.free.entries[place].doc_id for place in places]
-    turns = {name: turn for turn, name in enumerate(dict.fromkeys(documents))}
-    if len(turns) < 2:
-        return None
-    folds = np.array([turns[name] % _FOLDS for name in documents])
-    free, stated = (
-        one.astype(np.float64) for one in (pair.free_rows, pair.stated_rows)
-    )
-    spread = features.std(axis=0)
-    scaled = (features - features.mean(axis=0)) / np.where(spread > 0, spread, 1)
-    table = np.hstack((scaled, free * math.sqrt(free.shape[1])))[places]
-    shifts = 1 - (free[places] * stated[places]).sum(axis=1)
-    found = np.zeros(len(pair.free.entries))
-    for fold in range(min(_FOLDS, len(turns))):
-        known = folds != fold
-        found[places[~known]] = _ridge(table[known], shifts[known], table[~known])
-    return found
-
-
-def _ridge(features: Floats, wanted: Floats, others: Floats) -> Floats:
-    middle, mean = features.mean(axis=0), wanted.mean()
-    centred = features - middle
-    penalty = _RIDGE * np.eye(features.shape[1])
-    weights = np.linalg.solve(
-        centred.T @ centred + penalty, centred.T @ (wanted - mean)
-    )
-    predicted: Floats = mean + (others - middle) @ weights
-    return predicted
 
 
 def asked_about(rows: Rows, log: Rows) -> Floats:

@@ -135,15 +135,14 @@ def run_file(
 ) -> Run:
     """Read rankings: lines of `qid` and `chunk_ids`, best first.
 
-    A chunk is that of the first of `arms` with its id; ids said twice count once.
+    Ids name passages of `arms`; one that stands twice in a line counts once.
 
     Raises:
-        RecordError: a line names a question or a chunk that nobody knows.
+        RecordError: a line names a question or a chunk that nobody knows, or a chunk
+            that is another passage in another arm.
     """
     asked = {question.qid for question in questions}
-    known: dict[str, Entry] = {}
-    for arm in reversed(arms):
-        known.update((entry.entry_id, entry) for entry in arm.entries)
+    known, several = _passages(arms)
     rankings: dict[str, tuple[Entry, ...]] = {}
     for where, line in read_lines(path):
         if not line.strip():
@@ -158,6 +157,12 @@ def run_file(
         if unknown is not None:
             message = f"{where}: no chunk {unknown!r} in any arm"
             raise RecordError(message)
+        if (unclear := next((one for one in ids if one in several), None)) is not None:
+            message = (
+                f"{where}: {unclear!r} is one passage in {several[unclear][0]!r} and "
+                f"another in {several[unclear][1]!r}; give chunks ids of their own"
+            )
+            raise RecordError(message)
         rankings[qid] = tuple(known[one] for one in dict.fromkeys(ids))
     if not rankings:
         message = f"{path}: no ranking in it"
@@ -167,6 +172,26 @@ def run_file(
     }
     arm = Arm(name=f"run:{name}", kind="run", entries=tuple(retrieved.values()))
     return Run(arm=arm, rankings=rankings)
+
+
+def _passages(
+    arms: Sequence[Arm],
+) -> tuple[dict[str, Entry], dict[str, tuple[str, str]]]:
+    """Give passages by id, and for ids of several passages two arms that have them."""
+    known: dict[str, Entry] = {}
+    owner: dict[str, str] = {}
+    several: dict[str, tuple[str, str]] = {}
+    for arm in arms:
+        for entry in arm.entries:
+            other = known.setdefault(entry.entry_id, entry)
+            first = owner.setdefault(entry.entry_id, arm.name)
+            if (other.doc_id, other.spans, other.text) != (
+                entry.doc_id,
+                entry.spans,
+                entry.text,
+            ):
+                several.setdefault(entry.entry_id, (first, arm.name))
+    return known, several
 
 
 def _text(fields: Fields, key: str) -> str | None:

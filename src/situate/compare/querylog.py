@@ -7,9 +7,10 @@ those questions alone are judged, and the others count as no difference.
 from __future__ import annotations
 
 import random
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from situate.compare.blind import Contest, Passage, page, seat
+from situate.compare.blind import Contest, Passage, page, read, seat
 from situate.compare.questions import Question
 from situate.compare.statistics import difference, resample
 from situate.compare.trial import handed_over, rankings_of
@@ -19,7 +20,6 @@ from situate.records import from_line, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from situate.compare.arms import Arm, Entry
     from situate.compare.blind import Judged, Key
@@ -43,6 +43,7 @@ def load_log(path: Path) -> tuple[Question, ...]:
         RecordError: it cannot be read or has no query.
     """
     found: dict[str, Question] = {}
+    qids: set[str] = set()
     for number, (where, line) in enumerate(read_lines(path), 1):
         if not line.strip():
             continue
@@ -59,7 +60,11 @@ def load_log(path: Path) -> tuple[Question, ...]:
             qid = f"log{number}"
         if query:
             question = Question(qid=qid, query=query, gold=(), origin="judged")
+            if query not in found and qid in qids:
+                message = f"{where}: qid {qid!r} stands there twice"
+                raise RecordError(message)
             found.setdefault(query, question)
+            qids.add(qid)
     if not found:
         message = f"{path}: no query in it"
         raise RecordError(message)
@@ -113,18 +118,32 @@ def blind_page(
     return page(corpus, pairs), key
 
 
+def read_judged(files: Sequence[tuple[str, Path]]) -> tuple[Judged, ...]:
+    """Read judgements, each with the key of its page.
+
+    Raises:
+        RecordError: a file is not what it says, a page is given twice, or nothing on
+            one is judged yet.
+    """
+    found: dict[str, Judged] = {}
+    for key, file in files:
+        judged = read(file, Path(key))
+        if judged.key.page in found:
+            message = f"{key}: the page {judged.key.page!r} is given twice"
+            raise RecordError(message)
+        if not judged.judgements:
+            message = f"{file}: nothing of {len(judged.unjudged)} is judged yet"
+            raise RecordError(message)
+        found[judged.key.page] = judged
+    return tuple(found.values())
+
+
 def judged_difference(judged: Judged, *, seed: int) -> Difference:
     """Give the share of the log that prefers the first arm, less the second's.
 
     Questions on which the arms do not differ are taken in as no difference, as many
     for each one judged as the log has of them.
-
-    Raises:
-        RecordError: nothing is judged yet.
     """
-    if not judged.judgements:
-        message = f"nothing is judged yet of the {len(judged.unjudged)} questions"
-        raise RecordError(message)
     first, _ = judged.key.arms
     ours = [_worth(judgement.winner, first) for judgement in judged.judgements]
     share = judged.key.differing_share

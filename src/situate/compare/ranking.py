@@ -90,14 +90,30 @@ class Index:
         for number, entry in enumerate(entries):
             self._places[entry.doc_id].append(number)
 
+    @property
+    def parts(self) -> tuple[Retriever, ...]:
+        """The retrievers it can score by, those that are no fusion of others."""
+        return (*self._fields, *(("dense",) if self._vectors is not None else ()))
+
     def scores(self, query: str, vector: NDArray[np.float32] | None) -> Scores:
-        """Score every entry by each retriever that is no fusion of others."""
-        found: Scores = {}
-        for name, fields in self._fields.items():
-            first, *others = (one.scores(query) for one in fields)
-            found[name] = sum(others, first)
-        if self._vectors is not None and vector is not None:
-            found["dense"] = self._vectors @ vector
+        """Score every entry by each of `parts`."""
+        return {part: self.score(part, query, vector) for part in self.parts}
+
+    def score(
+        self, part: Retriever, query: str, vector: NDArray[np.float32] | None
+    ) -> NDArray[np.float32]:
+        """Score every entry by one of `parts`.
+
+        Raises:
+            ValueError: there is no vector to hold entries against.
+        """
+        if part != "dense":
+            first, *others = (one.scores(query) for one in self._fields[part])
+            return sum(others, first)
+        if self._vectors is None or vector is None:
+            message = "dense retrieval needs vectors"
+            raise ValueError(message)
+        found: NDArray[np.float32] = self._vectors @ vector
         return found
 
     def ranking(

@@ -6,11 +6,12 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from situate.compare.arms import FREE
 from situate.compare.comparison import ArmFacts, Standing
 from situate.compare.querylog import judged_difference
 from situate.compare.statistics import difference, level, resample
 from situate.compare.verdicts import Candidate, verdicts
-from situate.errors import ConfigError
+from situate.errors import ConfigError, RecordError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from situate.compare.trial import Result
 
 
-_FREE = ("breadcrumb", "run:breadcrumb", "none", "run:none")
-"""What costs nothing to index, the better first."""
+_FREE_RUNS = ("run:breadcrumb", "run:none")
+"""Runs that others are held against."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,25 +61,30 @@ class Found:
 def rivals(arms: Sequence[Arm]) -> dict[str, str | None]:
     """Give for each arm the one it is held against; None for that one.
 
-    Statements have to beat what costs nothing: the breadcrumb where it is among the
-    arms. A file with statements is held against the first file without any that has
-    the same texts, a run against the run that has the breadcrumb, else the first.
+    Statements have to beat what costs nothing, which is the same arm without them. A
+    file with statements is held against the first file without any that has the same
+    texts, a run against the one that is called `breadcrumb`, else `none`.
     """
+    names = {arm.name for arm in arms}
+    free = next((name for name in FREE[::-1] if name in names), None)
+    run = next((name for name in _FREE_RUNS if name in names), None)
     found: dict[str, str | None] = {}
     for arm in arms:
-        peers = [one for one in arms if (one.kind == "run") == (arm.kind == "run")]
-        names = [one.name for one in peers]
-        free = next((name for name in _FREE if name in names), names[0])
-        if arm.name == free:
-            is_line = arm.kind == "breadcrumb" and "none" in names
-            found[arm.name] = "none" if is_line else None
-        elif arm.kind == "none":
-            found[arm.name] = None
-        elif arm.kind == "file" and _has_statements(arm):
-            without = (one.name for one in arms if _is_without(one, arm))
-            found[arm.name] = next(without, free)
-        else:
-            found[arm.name] = free
+        match arm.kind:
+            case "none":
+                rival = None
+            case "breadcrumb":
+                rival = "none" if "none" in names else None
+            case "breadcrumb+statement":
+                rival = "breadcrumb" if "breadcrumb" in names else None
+            case "file" if _has_statements(arm):
+                without = (one.name for one in arms if _is_without(one, arm))
+                rival = next(without, free)
+            case "run":
+                rival = None if arm.name == run else run
+            case _:
+                rival = free
+        found[arm.name] = rival
     return found
 
 
@@ -145,8 +151,7 @@ def _candidates(
     terms: Terms,
 ) -> Iterator[Candidate]:
     """Yield what is to be decided on labelled questions."""
-    given = [n for n, question in enumerate(questions) if question.origin == "given"]
-    counted = given or list(range(len(questions)))
+    counted = counted_of(questions)
     if not counted:
         return
     clusters = [questions[number].cluster for number in counted]
@@ -166,16 +171,44 @@ def _candidates(
             against=rival.arm,
             measure=primary,
             difference=difference(ours, theirs, resamples),
-            drafted=not given,
+            drafted=questions[counted[0]].origin == "drafted",
             usd=stated[result.arm].usd,
+            partial=_partial(stated[result.arm]),
         )
 
 
+def counted_of(questions: Sequence[Question]) -> list[int]:
+    """Give the places of questions that decide: those given, else all."""
+    given = [n for n, question in enumerate(questions) if question.origin == "given"]
+    return given or list(range(len(questions)))
+
+
+def _partial(arm: Arm) -> str | None:
+    """Say what an arm lacks of the sentences it is judged for."""
+    if arm.statements is None or arm.statements.complete:
+        return None
+    said = sum(bool(entry.statement) for entry in arm.entries)
+    return (
+        f"only {said:,} of {len(arm.entries):,} chunks have their sentence; "
+        "the others could not be asked for, or brought none of use"
+    )
+
+
 def _preferred(arms: Sequence[Arm], judged: Judged, terms: Terms) -> Candidate:
-    """Give what a person preferred as something to decide on."""
+    """Give what a person preferred as something to decide on.
+
+    Raises:
+        RecordError: the page was about an arm that is not compared here.
+    """
     ours, theirs = judged.key.arms
     retriever, _, arm = ours.partition(": ")
     by_name = {each.name: each for each in arms}
+    if arm not in by_name:
+        message = (
+            f"what was judged is about the arm {arm!r}, which is not compared here; "
+            "name its prompt"
+        )
+        raise RecordError(message)
     return Candidate(
         retriever=f"{retriever}, judged",
         arm=arm,
@@ -183,7 +216,11 @@ def _preferred(arms: Sequence[Arm], judged: Judged, terms: Terms) -> Candidate:
         measure="preferred",
         difference=judged_difference(judged, seed=terms.seed),
         drafted=False,
-        usd=by_name[arm].usd if arm in by_name else None,
+        usd=by_name[arm].usd,
+        partial=f"{len(judged.unjudged)} questions of the page are not judged yet"
+        if judged.unjudged
+        else _partial(by_name[arm]),
+        population=judged.log_size,
     )
 
 
@@ -245,13 +282,22 @@ def judged_arms(arms: Sequence[Arm]) -> tuple[Arm, ...]:
     """Give the arms to decide on: with statements, and the breadcrumb if there is one.
 
     A sentence alone is what nobody indexes; it is judged where nothing else has one.
-    What a user's own engine indexed nobody knows here: each of its runs is judged.
+    A file is judged against the same file without sentences. What a user's own engine
+    indexed nobody knows here: a run is judged where one is called `breadcrumb` or
+    `none`.
     """
-    stated = [arm for arm in arms if _has_statements(arm) and arm.kind != "run"]
-    merged = [arm for arm in stated if arm.kind != "statement"]
     against = rivals(arms)
-    runs = [arm for arm in arms if arm.kind == "run" and against[arm.name]]
-    return (*(merged or stated), *runs)
+    merged = [arm for arm in arms if arm.kind == "breadcrumb+statement"]
+    alone = [arm for arm in arms if arm.kind == "statement"]
+    kinds = {arm.name: arm.kind for arm in arms}
+    others = [
+        arm
+        for arm in arms
+        if arm.kind in {"file", "run"}
+        and kinds.get(against[arm.name] or "") == arm.kind
+        and (arm.kind == "run" or _has_statements(arm))
+    ]
+    return (*(merged or alone), *others)
 
 
 def _has_statements(arm: Arm) -> bool:

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from dataclasses import dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from situate.compare.measures import Cuts, score
-from situate.compare.ranking import LEXICAL, Index, looked_into, reranked
+from situate.compare.ranking import FUSED, LEXICAL, Index, looked_into, reranked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from situate.compare.arms import Arm, Entry
     from situate.compare.embedders.contract import Embedder, Reranker, Role, Rows
     from situate.compare.outside import Run
     from situate.compare.questions import Question
-    from situate.compare.ranking import Retriever
+    from situate.compare.ranking import Retriever, Scores
 
 Returned = Literal["leaf", "section"]
 """What is handed over for a leaf that was found."""
@@ -101,7 +105,14 @@ def try_arm(
 
 def try_run(run: Run, questions: Sequence[Question], setting: Setting) -> Result:
     """Score rankings of a user's own engine, which counts as a retriever itself."""
-    rankings = [run.rankings.get(question.qid, ()) for question in questions]
+    rankings = [
+        tuple(
+            entry
+            for entry in run.rankings.get(question.qid, ())
+            if entry.doc_id not in question.excluded
+        )
+        for question in questions
+    ]
     scores = [
         score(ranking, question.gold, setting.cuts)
         for question, ranking in zip(questions, rankings, strict=True)
@@ -132,14 +143,13 @@ def rankings_of(
     )
     for number, question in enumerate(questions):
         vector = None if vectors is None else vectors[number]
-        begun = time.perf_counter()
-        scores = leaves.scores(question.query, vector)
-        above = upper.scores(question.query, vector) if upper else None
-        shared = (time.perf_counter() - begun) / len(retrievers)
+        seconds: dict[Retriever, float] = defaultdict(float)
+        scores = _scored(leaves, question.query, vector, seconds)
+        above = _scored(upper, question.query, vector, seconds) if upper else {}
         for retriever in retrievers:
             begun = time.perf_counter()
             within = None
-            if upper is not None and above is not None:
+            if upper is not None:
                 within = looked_into(upper, retriever, above, question.excluded)
             places = leaves.ranking(
                 retriever, scores, excluded=question.excluded, within=within
@@ -147,7 +157,24 @@ def rankings_of(
             if setting.reranker is not None:
                 places = reranked(places, question.query, arm.entries, setting.reranker)
             ranking = [arm.entries[place] for place in places]
-            yield question, retriever, ranking, shared + time.perf_counter() - begun
+            taken = time.perf_counter() - begun
+            taken += sum(seconds[part] for part in FUSED.get(retriever, (retriever,)))
+            yield question, retriever, ranking, taken
+
+
+def _scored(
+    index: Index,
+    query: str,
+    vector: NDArray[np.float32] | None,
+    seconds: dict[Retriever, float],
+) -> Scores:
+    """Score entries by every part, and note how long each took."""
+    scores: Scores = {}
+    for part in index.parts:
+        begun = time.perf_counter()
+        scores[part] = index.score(part, query, vector)
+        seconds[part] += time.perf_counter() - begun
+    return scores
 
 
 def index_of(

@@ -64,6 +64,10 @@ class Vectors:
         self._notes: list[str] = []
         self._dimensions: int | None = None
         self._store: Store | None = None
+        self._writes = True
+        self._rows: dict[str, NDArray[np.float32]] = {}
+        """Kept here alone where the disk keeps nothing, so that a text is asked for
+        once all the same."""
         self._where = ""
         if directory is not None and isinstance(embedder, PaidEmbedder):
             self._where = str(directory / VECTORS)
@@ -154,13 +158,16 @@ class Vectors:
         self._notes.append(f"vectors are not kept: {trouble}")
 
     def _kept(self, key: str) -> NDArray[np.float32] | None:
+        if (row := self._rows.get(key)) is not None:
+            return row
         stored = self._store.get(f"{_KIND}{key}") if self._store else None
         return _vector_in(stored.value.get("vector")) if stored else None
 
     def _keep(self, keys: Sequence[str], rows: Rows) -> None:
         """Write rows together; when that fails, go on without writing."""
         store = self._store
-        if store is None:
+        if store is None or not self._writes:
+            self._rows.update(zip(keys, rows, strict=True))
             return
         try:
             with store.transaction():
@@ -173,8 +180,8 @@ class Vectors:
                     store.put(f"{_KIND}{key}", value, day=None)
         except CacheBroken as error:
             self._note(str(error))
-            self._store = None
-            store.close()
+            self._writes = False
+            self._rows.update(zip(keys, rows, strict=True))
 
     def _fill(
         self, table: _Table, places: Sequence[int], row: NDArray[np.float32]

@@ -53,6 +53,10 @@ class Candidate:
     """Whether all of those are drafted."""
     usd: Decimal | None
     """What its sentences cost once; None when no price is known."""
+    partial: str | None = None
+    """What is lacking for a verdict, in words; None where nothing is."""
+    population: int | None = None
+    """How many questions the mean speaks of; None: those it was taken from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +119,7 @@ def overall(decided: Sequence[Verdict]) -> tuple[Overall, ...]:
 def _decided(candidate: Candidate, p: float, family: int, margin: float) -> Verdict:
     difference, usd = candidate.difference, candidate.usd
     choice, why = _choice(candidate, p, family, margin)
-    recovered = round(difference.mean * difference.questions)
+    recovered = round(difference.mean * (candidate.population or difference.questions))
     return Verdict(
         retriever=candidate.retriever,
         arm=candidate.arm,
@@ -138,6 +142,8 @@ def _choice(
     candidate: Candidate, p: float, family: int, margin: float
 ) -> tuple[Choice, str]:
     difference = candidate.difference
+    if candidate.partial is not None:
+        return "undecided", f"{candidate.partial}."
     if difference.high < margin:
         return "skip", _too_little(candidate, margin)
     if difference.low <= 0:
@@ -185,7 +191,16 @@ def _found(candidate: Candidate, margin: float) -> str:
     return (
         f"{candidate.measure} {mean} (95 % interval {low} to {high}), "
         f"{difference.won} won and {difference.lost} lost "
-        f"of {_counted(difference.questions, 'question')} "
+        f"of {_asked(candidate)}"
+    )
+
+
+def _asked(candidate: Candidate) -> str:
+    difference = candidate.difference
+    if candidate.population is not None:
+        return f"{difference.questions:,} questions, judged or the same in both"
+    return (
+        f"{_counted(difference.questions, 'question')} "
         f"about {_counted(difference.clusters, 'document')}"
     )
 

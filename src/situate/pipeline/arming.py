@@ -13,6 +13,7 @@ from situate.compare.grounds import lay
 from situate.compare.lexical import prevailing
 from situate.compare.outside import chunk_file
 from situate.compare.ranking import LEXICAL
+from situate.config.keys import JOINS
 from situate.errors import ConfigError, SituateError
 from situate.files import opened
 from situate.model import leaf_ids
@@ -164,57 +165,75 @@ class Maker:
     corpus: Corpus
     request: Request
     watcher: Watcher
+    queries: Sequence[str] = ()
+    """All that will be asked."""
     spending: Spending = field(default_factory=Spending)
 
-    def arms(self) -> Iterator[Arm]:
-        """Yield the arms of the request, those that cost nothing first.
+    def without_statements(self) -> tuple[Arm, ...]:
+        """Make the arms that cost nothing, and set aside what vectors will cost.
+
+        All that can be wrong with the others is found here, before a statement is paid
+        for. Arms of statements bring the breadcrumb with them: it is what they are
+        held against.
 
         Raises:
-            ConfigError: an arm needs statements and nobody is asked for them.
+            ConfigError: an arm needs statements and nobody is asked for them, or
+                vectors may cost more than `enrichment.max_usd`.
             RecordError: a chunk file does not fit the corpus.
-            SituateError: no request can succeed.
         """
         counter = self.job.preparer.counter
         leaves, grounds = self.corpus.leaves, self.corpus.grounds
-        prompts = self._prompts()
-        kinds = self._kinds(prompts)
-        wanted = [kind for kind in kinds if kind not in FREE]
+        kinds, wanted, prompts = self._kinds(), self._wanted(), self._prompts()
         self._check_names(wanted, prompts)
-        # All that can be wrong is found before a statement is paid for.
-        for prompt in prompts:
+        for prompt in prompts if wanted else ():
             refuse_questions(prompt)
-            job_for(self.job, prompt, self.spending)
-        outside = [
+            job_for(self.job, prompt, self.spending).asked().check()
+        arms = (
+            *(
+                bare(leaves, kind, counter)
+                for kind in FREE
+                if kind in kinds or (wanted and kind == "breadcrumb")
+            ),
             *(windows(grounds, size, counter) for size in self.request.windows),
             *(
                 chunk_file(name, path, grounds, counter)
                 for name, path in self.request.chunk_files
             ),
-        ]
-        for kind in FREE:
-            if kind in kinds:
-                yield bare(leaves, kind, counter)
-        for prompt in prompts if wanted else ():
+        )
+        more = len(wanted) * len(prompts) * len(self.request.placings)
+        self._set_aside(arms, more)
+        return arms
+
+    def with_statements(self) -> Iterator[Arm]:
+        """Yield the arms of every prompt's statements, asked for where not at hand.
+
+        Raises:
+            SituateError: no request can succeed.
+        """
+        wanted, counter = self._wanted(), self.job.preparer.counter
+        for prompt in self._prompts() if wanted else ():
             job = job_for(self.job, prompt, self.spending)
             said = statements(job, self.sources, self.spending, self.watcher)
             for kind in wanted:
                 for placing in self.request.placings:
-                    yield stated(leaves, kind, said, placing, counter)
-        yield from outside
+                    yield stated(self.corpus.leaves, kind, said, placing, counter)
+
+    def _wanted(self) -> list[Kind]:
+        return [kind for kind in self._kinds() if kind not in FREE]
 
     def _prompts(self) -> tuple[str, ...]:
         asks = self.job.config.enrichment
         own = (asks.prompt,) if asks.enabled and asks.prompt is not None else ()
         return tuple(dict.fromkeys(self.request.prompts or own))
 
-    def _kinds(self, prompts: Sequence[str]) -> tuple[Kind, ...]:
+    def _kinds(self) -> tuple[Kind, ...]:
         """Give the kinds of arms to make; none that nobody would see.
 
         Raises:
             ConfigError: those that are named need statements, and nobody is asked for
                 them, or no retriever would see them.
         """
-        request = self.request
+        request, prompts = self.request, self._prompts()
         unseen = request.placings == ("dense",) and LEXICAL.issuperset(
             request.retrievers
         )
@@ -256,30 +275,49 @@ class Maker:
             message = f"two arms are called {twice!r}; give each its own name"
             raise ConfigError(message)
 
-    def check_embedding(self, arms: Sequence[Arm]) -> None:
-        """Say what a vendor's vectors will cost, before one is asked for.
+    def _set_aside(self, known: Sequence[Arm], more: int) -> None:
+        """Say what a vendor's vectors cost at most, and set that much aside.
+
+        `known` are the arms whose texts are there; `more` will have a statement more
+        for each leaf. What does not fit is refused before anything is paid for.
 
         Raises:
-            ConfigError: with what was spent on statements they may go beyond
-                `enrichment.max_usd`, or that is unset.
+            ConfigError: it goes beyond `enrichment.max_usd`, or that is unset.
         """
-        request = self.request
-        kind, _, model = request.embedder.partition(":")
-        is_lexical = LEXICAL.issuperset(request.retrievers)
-        if kind != "openai" or request.base_url or is_lexical:
+        kind, _, model = self.request.embedder.partition(":")
+        if kind != "openai" or LEXICAL.issuperset(self.request.retrievers):
             return
-        tokens = sum(entry.embed_tokens for arm in arms for entry in arm.entries)
+        tokens = self._embedded(known, more)
         told = f"embedding: at most {tokens:,} tokens with {model}"
         price = load_models().embedding(model)
+        enrichment = self.job.config.enrichment
         if price is None:
             self.watcher.note(f"{told}, whose price is not known")
+            most_tokens = enrichment.max_total_tokens
+            if most_tokens is not None and tokens > most_tokens:
+                message = f"{told}; enrichment.max_total_tokens is {most_tokens:,}"
+                raise ConfigError(message)
+            self.spending.tokens += tokens
             return
-        cost, spent = price.cost(tokens), self.spending.usd
+        cost, most = price.cost(tokens), enrichment.max_usd
         self.watcher.note(f"{told}, ${cost:.4f}")
-        most = self.job.config.enrichment.max_usd
-        if most is None or spent + cost > most:
-            message = (
-                f"embedding may cost ${cost:.4f} after ${spent:.4f} for statements; "
-                f"enrichment.max_usd is {'unset' if most is None else most}"
-            )
+        if most is None or cost > most:
+            limit = "unset" if most is None else f"{most}"
+            message = f"embedding may cost ${cost:.4f}; enrichment.max_usd is {limit}"
             raise ConfigError(message)
+        self.spending.usd += cost
+
+    def _embedded(self, known: Sequence[Arm], more: int) -> int:
+        """Count the tokens that are embedded at most: entries, documents, questions."""
+        config, counter = self.job.config, self.job.preparer.counter
+        texts = [entry for arm in known for entry in (*arm.entries, *arm.documents)]
+        tokens = sum(entry.embed_tokens for entry in texts)
+        if more:
+            line = max(known, key=lambda arm: arm.kind == "breadcrumb")
+            own = sum(entry.embed_tokens for entry in (*line.entries, *line.documents))
+            said = len(line.entries) * (config.enrichment.statement_max_tokens + JOINS)
+            tokens += more * (own + said)
+        queries = sum(counter.count(query) for query in self.queries)
+        instruction = counter.count(config.embedder.instruction or "")
+        texts_more = len(texts) + more * len(self.corpus.leaves.chunks)
+        return tokens + queries + instruction * texts_more

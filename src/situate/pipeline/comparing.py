@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from situate.compare import blind
+from situate.compare import notes
 from situate.compare.browsing import browse
 from situate.compare.comparison import Comparison
 from situate.compare.embedders import open_embedder, open_reranker
@@ -15,11 +14,22 @@ from situate.compare.lexical import analyzer
 from situate.compare.mixing import pair
 from situate.compare.needs import needs
 from situate.compare.outside import run_file
-from situate.compare.querylog import blind_page, contests, load_log
+from situate.compare.querylog import (
+    blind_page,
+    contests,
+    load_log,
+    read_judged,
+)
 from situate.compare.questions import load
 from situate.compare.ranking import LEXICAL
 from situate.compare.report import page, to_json
-from situate.compare.summary import facts, judged_arms, rivals, summarize
+from situate.compare.summary import (
+    counted_of,
+    facts,
+    judged_arms,
+    rivals,
+    summarize,
+)
 from situate.compare.trial import Setting, retrievers_of, try_arm, try_run
 from situate.compare.vectors import Vectors
 from situate.errors import ConfigError
@@ -29,6 +39,7 @@ from situate.pipeline.jobs import ready
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from situate.compare.arms import Arm
     from situate.compare.embedders.contract import Reranker
@@ -120,7 +131,7 @@ class _Work:
 def _worked(
     job: Job, sources: Sequence[Source], request: Request, watcher: Watcher
 ) -> _Work:
-    """Read, ask, index, rank and judge."""
+    """Read, ask, index, rank and judge; what can be wrong is found before asking."""
     outcomes = prepared(job, sources, watcher)
     job = replace(job, preparer=replace(job.preparer, at_hand=outcomes))
     corpus = read_corpus(job, outcomes)
@@ -128,39 +139,40 @@ def _worked(
     if request.queries is not None:
         questions = load(request.queries, corpus.grounds)
     log = load_log(request.query_log) if request.query_log is not None else ()
-    # Whatever cannot be opened is found before a statement is paid for.
     embedder = open_embedder(
         request.embedder,
         base_url=request.base_url,
         instruction=job.config.embedder.instruction,
     )
     reranker = open_reranker(request.reranker) if request.reranker else None
-    judgements = [blind.read(file, Path(key)) for key, file in request.judged]
+    judged = read_judged(request.judged)
     maker = Maker(
-        job=job, sources=sources, corpus=corpus, request=request, watcher=watcher
+        job=job,
+        sources=sources,
+        corpus=corpus,
+        request=request,
+        watcher=watcher,
+        queries=[one.query for one in (*questions, *log)],
     )
-    arms = list(maker.arms())
-    maker.check_embedding(arms)
-    pages: dict[str, bytes] = {}
+    arms = list(maker.without_statements())
+    runs = [run_file(name, path, questions, arms) for name, path in request.run_files]
+    arms += maker.with_statements()
     with Vectors(embedder, job.config.cache.directory) as vectors:
         setting = _setting(request, corpus, vectors, reranker)
         results = [*_tried(arms, questions, setting, watcher)] if questions else []
-        for name, path in request.run_files:
-            run = run_file(name, path, questions, arms)
-            results.append(try_run(run, questions, setting))
-            arms.append(run.arm)
+        results += [try_run(run, questions, setting) for run in runs]
         frontiers = list(_frontiers(arms, questions, log, setting, request.terms.seed))
-        if log:
-            pages = dict(_blind_pages(job, arms, log, setting, request.terms.seed))
-        notes = (
+        pages = dict(_blind_pages(job, arms, log, setting, request.terms.seed))
+        arms += [run.arm for run in runs]
+        told = (
             *corpus.notes,
-            *_unasked(arms),
-            *_unseen(arms, setting),
-            *_chosen(frontiers),
+            *notes.of_questions(questions, runs),
+            *notes.of_arms(arms, setting),
+            *notes.of_frontiers(frontiers),
             *([_NO_PAGE] if log and not pages else []),
             *vectors.notes,
         )
-    found = summarize(arms, results, questions, judgements, request.terms)
+    found = summarize(arms, results, questions, judged, request.terms)
     shown, entries = browse(
         questions, results, corpus.grounds, request.terms.cuts.primary
     )
@@ -183,7 +195,7 @@ def _worked(
             for result in results
             if result.milliseconds is not None
         },
-        notes=notes,
+        notes=told,
         shown=shown,
         entries=entries,
     )
@@ -232,7 +244,7 @@ def _blind_pages(
     """
     by_name = {arm.name: arm for arm in arms}
     against = rivals(arms)
-    for arm in judged_arms(arms):
+    for arm in judged_arms(arms) if log else ():
         rival = by_name.get(against[arm.name] or "")
         seen = retrievers_of(arm, setting)
         if rival is None or not seen:
@@ -257,60 +269,22 @@ def _frontiers(
     setting: Setting,
     seed: int,
 ) -> Iterator[Frontier]:
-    """Yield what buying a share of the statements would bring, arm by arm."""
+    """Yield what buying a share of the statements would bring, arm by arm.
+
+    Mixtures are ranked as leaves, by what the dense index has: not where sections are
+    handed over, levels drilled down or rankings ordered anew. Drafted questions have
+    no say where others are given.
+    """
+    plain = setting.returned == "leaf" and not setting.drilled
+    if not questions or not plain or setting.reranker or setting.embedder is None:
+        return
+    counted = [questions[number] for number in counted_of(questions)]
     by_name = {arm.name: arm for arm in arms}
-    against = rivals(arms)
     for arm in judged_arms(arms):
-        rival = by_name.get(against[arm.name] or "")
-        if not questions or rival is None or setting.embedder is None:
+        if arm.kind != "breadcrumb+statement" or arm.placing != "dense":
             continue
-        if arm.placing == "dense":
-            both = pair(rival, arm, setting.embedder)
-            asked = [question.query for question in log]
-            rows = setting.embedder.embed(asked, "query") if asked else None
-            scores = needs(both, setting.words, rows)
-            yield frontier(both, questions, setting, scores, seed=seed)
-
-
-def _chosen(frontiers: Sequence[Frontier]) -> Iterator[str]:
-    """Say whether any way to choose chunks was better than none."""
-    winners = [one for each in frontiers for one in each.beating]
-    for one in winners:
-        yield (
-            f"{one.retriever}: choosing chunks of {one.arm} by {one.score!r} beat "
-            f"random choices of the same share by {one.difference.mean:+.3f}"
-        )
-    if not winners and any(each.points for each in frontiers):
-        yield "no way to choose which chunks to spend on beat a random choice"
-
-
-def _unasked(arms: Sequence[Arm]) -> Iterator[str]:
-    """Say which prompts are judged on less than they would bring."""
-    by_prompt = {arm.statements.prompt: arm for arm in arms if arm.statements}
-    for prompt, arm in by_prompt.items():
-        said = sum(bool(entry.statement) for entry in arm.entries)
-        if arm.statements and not (arm.statements.complete and said):
-            yield (
-                f"{prompt}: {said} of {len(arm.entries)} chunks have a statement; "
-                "the others could not be asked for, or brought none of use"
-            )
-
-
-def _unseen(arms: Sequence[Arm], setting: Setting) -> Iterator[str]:
-    """Say of which arms some retrievers see nothing new."""
-    blind = [one for one in setting.retrievers if one in LEXICAL]
-    apart = [arm.name for arm in arms if arm.placing == "dense"]
-    if blind and apart:
-        yield (
-            f"no verdict by {' and '.join(blind)}: the statements stand in the dense "
-            "index alone, as `run` writes them; --statement-in both puts them in both"
-        )
-    against = rivals(arms)
-    if any(against[arm.name] is None for arm in judged_arms(arms)):
-        yield "no verdict without an arm to hold statements against: add breadcrumb"
-    for arm in arms:
-        if arm.unplaced:
-            yield (
-                f"{arm.name}: {arm.unplaced} of {len(arm.entries)} chunks stand "
-                "nowhere in their document and cannot answer anything"
-            )
+        both = pair(by_name["breadcrumb"], arm, setting.embedder)
+        asked = [question.query for question in log]
+        rows = setting.embedder.embed(asked, "query") if asked else None
+        scores = needs(both, setting.words, rows)
+        yield frontier(both, counted, setting, scores, seed=seed)

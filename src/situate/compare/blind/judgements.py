@@ -30,7 +30,6 @@ class Judgement:
     said: Said
     winner: str | None
     """The better arm; None where both are the same or neither helps."""
-    weight: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +41,12 @@ class Judged:
     """In the order of the key."""
     unjudged: tuple[str, ...]
     """Questions of the page that nobody judged."""
+
+    @property
+    def log_size(self) -> int:
+        """How many questions the log has that the page was drawn from."""
+        differing = sum(seat.weight for seat in self.key.seats)
+        return round(differing / self.key.differing_share)
 
 
 def read(judgements_path: Path, key_path: Path) -> Judged:
@@ -81,7 +86,6 @@ def read(judgements_path: Path, key_path: Path) -> Judged:
                 qid=qid,
                 said=found[qid][1],
                 winner=_winner(found[qid][1], seat.left, key.arms),
-                weight=seat.weight,
             )
             for qid, seat in seats.items()
             if qid in found
@@ -122,6 +126,9 @@ def _key(path: Path) -> Key:
         raise RecordError(message)
     seed = fields.whole("seed")
     share = _number(fields.take("differing_share"), fields.name("differing_share"))
+    if not 0 < share <= 1:
+        message = f"{where}: differing_share is {share}, not above 0 and at most 1"
+        raise RecordError(message)
     questions = fields.listed("questions", dict)
     fields.end()
     seats: dict[str, Seat] = {}

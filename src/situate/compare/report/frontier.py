@@ -43,8 +43,9 @@ def frontier(comparison: Comparison) -> Element | None:
             {"class": "about"},
             f"{primary[0].upper()}{primary[1:]} when only a share of the chunks has a "
             "statement. The band holds 95 % of choices by chance of the same share, "
-            "the dashed line is their mean. A score is worth using where its line "
-            "runs above the band.",
+            "the dashed line is their mean. A line above the band here and there is "
+            "luck; whether a score beat chance over all shares is said under What to "
+            "know.",
         ),
         _legend(scores),
         make(
