@@ -176,7 +176,6 @@ def test_a_judgement_is_for_the_arm_that_sat_there(
         ("log-3", None),
     ]
     assert {each.said for each in judged.judgements[1::2]} == {"same", "neither"}
-    assert {each.weight for each in judged.judgements} == {1.5}
     assert judged.unjudged == ()
 
 

@@ -234,7 +234,7 @@ def test_nothing_to_compare_on_is_2(corpus: Corpus) -> None:
     result = situate("compare", corpus.config)
 
     assert result.exit_code == 2
-    assert "name --queries or --query-log" in result.stderr
+    assert "name --queries, --query-log or --judged" in result.stderr
 
 
 def test_an_arm_with_statements_needs_a_prompt(corpus: Corpus) -> None:

@@ -82,8 +82,12 @@ def test_places_given_are_taken(tmp_path: Path) -> None:
     """Chunkers that keep offsets need no search."""
     arm = arm_of(
         tmp_path,
-        {"doc_id": "leave.md", "text": "x", "start": 0, "end": 7},
-        {"doc_id": "leave.md", "text": "x", "spans": [[9, 20], [0, 7]]},
+        {"doc_id": "leave.md", "text": "Leave", "start": 0, "end": 7},
+        {
+            "doc_id": "leave.md",
+            "text": "Leave: thirty days",
+            "spans": [[9, 20], [0, 7]],
+        },
     )
 
     assert [each.spans for each in arm.entries] == [((0, 7),), ((0, 7), (9, 20))]
@@ -112,8 +116,9 @@ def test_what_is_indexed_is_what_the_file_says(tmp_path: Path) -> None:
         ({"doc_id": "other.md", "text": "x"}, "no document 'other.md'"),
         ({"doc_id": "leave.md"}, "text is missing"),
         ({"doc_id": "leave.md", "text": "x", "start": 0, "end": 999}, "0 to 999"),
+        ({"doc_id": "leave.md", "text": "fees", "start": 9, "end": 40}, "not what"),
     ],
-    ids=["an unknown document", "no text", "beyond the end"],
+    ids=["an unknown document", "no text", "beyond the end", "words from elsewhere"],
 )
 def test_a_line_that_is_no_chunk_is_named(
     tmp_path: Path, row: dict[str, Any], complaint: str

@@ -170,4 +170,4 @@ def test_a_page_that_nobody_judged_yet_says_so(tmp_path: Path, chat: Chat) -> No
     result = situate("compare", corpus.config, "--judged", f"{key}={said}")
 
     assert result.exit_code == 2
-    assert "nothing is judged yet" in result.stderr
+    assert "is judged yet" in result.stderr

@@ -61,6 +61,9 @@ class Counting:
         """Give all at once."""
         return gathered(self, texts, role)
 
+    def check(self) -> None:
+        """Can always be asked."""
+
     def ask(self, texts: Sequence[str], role: Role, take: Take) -> None:
         """Answer some texts at a time, the last ones first."""
         worded = instructed(texts, role, self._instruction)

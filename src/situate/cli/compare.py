@@ -11,7 +11,7 @@ import typer
 
 from situate.cli import console
 from situate.cli.corpora import Json  # noqa: TC001 - typer reads annotations
-from situate.cli.options import choices, listed, named, wholes
+from situate.cli.options import choices, listed, named, one_of, wholes
 from situate.errors import ConfigError
 
 _Config = Annotated[
@@ -159,7 +159,7 @@ def compare(  # noqa: PLR0913 - one for each choice a comparison has
 
     Exit codes: 0 compared, whatever the verdict; 1 no document can be read, or no
     request can succeed; 2 a config, an option or a file of questions cannot be used;
-    3 compared, but some statements could not be asked for; 4 another comparison
+    3 compared, but some statements could not be had; 4 another comparison
     writes the same report; 130 interrupted.
     """
     from situate.cli.figures import comparison_lines
@@ -172,7 +172,7 @@ def compare(  # noqa: PLR0913 - one for each choice a comparison has
                 importlib.import_module(package)
             from situate.compare.arms import KINDS
             from situate.compare.measures import Cuts
-            from situate.compare.ranking import RETRIEVERS
+            from situate.compare.ranking import FUSION_DEPTH, RETRIEVERS
             from situate.compare.summary import Terms
             from situate.compare.trial import RETURNED
             from situate.pipeline import comparing
@@ -189,13 +189,16 @@ def compare(  # noqa: PLR0913 - one for each choice a comparison has
             windows=tuple(_window(each) for each in baseline or ()),
             chunk_files=tuple(named("--chunks", each) for each in chunks or ()),
             run_files=tuple(named("--run", each) for each in run or ()),
-            returned=choices("--return", hand_over, RETURNED)[0],
+            returned=one_of("--return", hand_over, RETURNED),
             drilled=_drilled(levels),
             embedder=embedder,
             base_url=embedder_url,
             reranker=reranker,
             terms=Terms(
-                cuts=Cuts(ks=wholes("--k", k), budgets=wholes("--budget", budget)),
+                cuts=Cuts(
+                    ks=wholes("--k", k, most=FUSION_DEPTH),
+                    budgets=wholes("--budget", budget),
+                ),
                 margin=_gain(margin),
                 seed=seed,
             ),
@@ -206,10 +209,13 @@ def compare(  # noqa: PLR0913 - one for each choice a comparison has
     if as_json:
         console.data(result.json)
     else:
-        console.text("\n".join(comparison_lines(result.comparison)))
+        for line in comparison_lines(result.comparison):
+            console.line(line)
     for path in result.written:
         console.say(f"written: {path}")
-    raise typer.Exit(0 if result.complete else 3)
+    for reason in result.short:
+        console.say(f"incomplete: {reason}")
+    raise typer.Exit(3 if result.short else 0)
 
 
 def _drilled(levels: str) -> bool:
@@ -247,4 +253,8 @@ def _window(value: str) -> int:
     if kind != "fixed":
         message = f"--baseline: {value!r} is not fixed:TOKENS"
         raise ConfigError(message)
-    return wholes("--baseline", size)[0]
+    (tokens, *more) = wholes("--baseline", size)
+    if more:
+        message = f"--baseline: {value!r} is several; give the option once for each"
+        raise ConfigError(message)
+    return tokens

@@ -35,21 +35,39 @@ def choices(option: str, value: str, allowed: Sequence[_Choice]) -> tuple[_Choic
     return tuple(known[part] for part in dict.fromkeys(parts))
 
 
-def wholes(option: str, value: str) -> tuple[int, ...]:
+def wholes(option: str, value: str, most: int = _MOST) -> tuple[int, ...]:
     """Give the parts of a list of whole numbers from 1 upwards.
 
     Raises:
         ConfigError: one is not, or there is none.
     """
     parts = listed(value)
-    if not parts or not all(part.isascii() and part.isdigit() for part in parts):
+    if not parts or not all(map(_is_number, parts)):
         message = f"{option}: {value!r} is no list of whole numbers"
         raise ConfigError(message)
     numbers = tuple(dict.fromkeys(map(int, parts)))
-    if min(numbers) < 1 or max(numbers) > _MOST:
-        message = f"{option}: {value!r} goes beyond 1 to {_MOST:,}"
+    if min(numbers) < 1 or max(numbers) > most:
+        message = f"{option}: {value!r} goes beyond 1 to {most:,}"
         raise ConfigError(message)
     return numbers
+
+
+def _is_number(part: str) -> bool:
+    # int() refuses thousands of digits in words of its own.
+    return part.isascii() and part.isdigit() and len(part) <= len(str(_MOST))
+
+
+def one_of(option: str, value: str, allowed: Sequence[_Choice]) -> _Choice:
+    """Give the one value that is named.
+
+    Raises:
+        ConfigError: it is not known, or there are several.
+    """
+    found = choices(option, value, allowed)
+    if len(found) > 1:
+        message = f"{option}: {value!r} is more than one; name one"
+        raise ConfigError(message)
+    return found[0]
 
 
 def named(option: str, value: str) -> tuple[str, Path]:

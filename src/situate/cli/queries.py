@@ -111,7 +111,7 @@ def make(  # noqa: PLR0913 - one for each choice there is
         if out is None:
             console.data(found.lines)
         else:
-            write_alone(out, found.lines, kept=[config])
+            write_alone(out, found.lines, kept=found.kept)
     said = f"{found.count:,} questions drafted"
     console.say(f"{said} into {out}" if out else said)
     raise typer.Exit(0 if found.complete else 3)

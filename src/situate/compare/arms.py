@@ -65,8 +65,10 @@ class Statements:
     """By chunk id; chunks without one have no key."""
     usd: Decimal | None
     """At list price, nothing cached; None where no price is known."""
-    complete: bool = True
-    """Whether all that were wanted could be asked for, and nearly all answered."""
+    stopped: bool = False
+    """Whether some could not be asked for: a limit was reached, or an outage."""
+    shortfall: str | None = None
+    """What keeps this from being all that was wanted, in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

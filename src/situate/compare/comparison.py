@@ -197,5 +197,7 @@ class Comparison:
     the one thing here that differs between two runs."""
     notes: tuple[str, ...]
     """What a reader has to know: what was left out and why, what failed."""
+    made: Mapping[str, str] = field(default_factory=dict)
+    """How it was made, so that two reports can be told apart."""
     shown: tuple[Shown, ...] = ()
     entries: tuple[ShownEntry, ...] = field(default=())

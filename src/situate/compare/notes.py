@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from situate.compare.frontier import beating
 from situate.compare.ranking import LEXICAL
-from situate.compare.summary import counted_of, rivals
+from situate.compare.summary import counted_of, judged_arms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,28 +19,46 @@ if TYPE_CHECKING:
     from situate.compare.trial import Setting
 
 
+_LEAST = 20
+"""Times the budget that a corpus should hold: with less, chance alone finds a twentieth
+of the answers and any retriever most of them."""
+
+
 def of_arms(arms: Sequence[Arm], setting: Setting) -> Iterator[str]:
     """Say what arms lack, and where there is no verdict."""
     yield from _unasked(arms)
     blind = [one for one in setting.retrievers if one in LEXICAL]
-    if blind and any(arm.placing == "dense" for arm in arms):
+    placings = {arm.placing for arm in arms}
+    if blind and "dense" in placings and "both" not in placings:
         yield (
             f"no verdict by {' and '.join(blind)}: the statements stand in the dense "
             "index alone, as `run` writes them; --statement-in both puts them in both"
         )
-    against = rivals(arms)
+    judged = {arm.name for arm in judged_arms(arms)}
     for arm in arms:
-        if arm.kind == "file" and any(entry.statement for entry in arm.entries):
-            rival = next(one for one in arms if one.name == (against[arm.name] or ""))
-            if rival.kind != "file":
-                yield (
-                    f"no verdict on {arm.name}: its sentences are held against nothing "
-                    "but other chunks; give the same chunks without them as a file, too"
-                )
+        stated = any(entry.statement for entry in arm.entries)
+        if arm.kind == "file" and stated and arm.name not in judged:
+            yield (
+                f"no verdict on {arm.name}: its sentences are held against other "
+                "chunks; give the same chunks without them as a file, too"
+            )
         if arm.unplaced:
             yield (
                 f"{arm.name}: {arm.unplaced} of {len(arm.entries)} chunks stand "
                 "nowhere in their document and cannot answer anything"
+            )
+
+
+def of_budget(arms: Sequence[Arm], setting: Setting) -> Iterator[str]:
+    """Say where the budget that decides holds too much to tell arms apart."""
+    budget = setting.cuts.budgets[0]
+    for arm in arms[:1]:
+        total = sum(entry.text_tokens for entry in arm.entries)
+        if total < _LEAST * budget:
+            yield (
+                f"{budget:,} tokens are {min(1, budget / max(1, total)):.0%} of the "
+                f"corpus's {total:,}, so that nearly everything is found in every arm; "
+                f"decide by a smaller --budget, as {max(100, total // 100 * 2):,}"
             )
 
 
@@ -84,8 +102,8 @@ def _unasked(arms: Sequence[Arm]) -> Iterator[str]:
     by_prompt = {arm.statements.prompt: arm for arm in arms if arm.statements}
     for prompt, arm in by_prompt.items():
         said = sum(bool(entry.statement) for entry in arm.entries)
-        if arm.statements and not (arm.statements.complete and said):
+        if arm.statements and (arm.statements.shortfall or not said):
             yield (
                 f"{prompt}: {said} of {len(arm.entries)} chunks have a statement; "
-                "the others could not be asked for, or brought none of use"
+                "the messages of this run say why the others have none"
             )

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from situate.compare.arms import Arm, Entry, above
 from situate.compare.grounds import union
+from situate.compare.questions import word_counts
 from situate.errors import RecordError
 from situate.fields import Fields
 from situate.records import from_line, read_lines
@@ -65,7 +67,9 @@ class _Reader:
     def entry(self, fields: Fields, where: str) -> Entry | None:
         doc_id, text = fields.text("doc_id"), fields.text("text")
         if doc_id not in self._grounds:
-            message = f"{where}: no document {doc_id!r} in the corpus"
+            near = get_close_matches(doc_id, self._grounds, n=1, cutoff=0.3)
+            hint = f"; the nearest is {near[0]!r}" if near else ""
+            message = f"{where}: no document {doc_id!r} in the corpus{hint}"
             raise RecordError(message)
         metadata = fields.nested("metadata") if "metadata" in fields else None
         if metadata is not None and "embed" in metadata and not metadata.flag("embed"):
@@ -114,7 +118,14 @@ class _Reader:
                     f"which has {len(ground.text)} characters"
                 )
                 raise RecordError(message)
-        found = union(given) or ground.search(text, after=self._last[doc_id])
+        placed = union(given)
+        if placed and not _says(text, [ground.text[a:b] for a, b in placed]):
+            message = (
+                f"{fields.name('spans')}: what stands there in {doc_id!r} is not what "
+                "the chunk says; offsets count characters of the decoded text"
+            )
+            raise RecordError(message)
+        found = placed or ground.search(text, after=self._last[doc_id])
         if found:
             self._last[doc_id] = found[0][0]
         return found
@@ -172,6 +183,14 @@ def run_file(
     }
     arm = Arm(name=f"run:{name}", kind="run", entries=tuple(retrieved.values()))
     return Run(arm=arm, rankings=rankings)
+
+
+def _says(text: str, passages: Sequence[str]) -> bool:
+    """Tell whether a text has most of the words of passages, in whatever form."""
+    wanted = word_counts(" ".join(passages))
+    said = word_counts(text)
+    found = sum(min(count, said[word]) for word, count in wanted.items())
+    return 2 * found >= wanted.total()
 
 
 def _passages(

@@ -6,7 +6,9 @@ those questions alone are judged, and the others count as no difference.
 
 from __future__ import annotations
 
+import json
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +18,7 @@ from situate.compare.statistics import difference, resample
 from situate.compare.trial import handed_over, rankings_of
 from situate.errors import RecordError
 from situate.fields import Fields
+from situate.model import digest
 from situate.records import from_line, read_lines
 
 if TYPE_CHECKING:
@@ -110,12 +113,23 @@ def blind_page(
     pair: tuple[str, str],
     found: tuple[tuple[Contest, ...], float],
     *,
+    basis: str,
     seed: int,
 ) -> tuple[bytes, Key]:
     """Give the page to judge on and the key that says whose a ranking is."""
     questions, share = found
     pairs, key = seat(questions, pair, seed=seed, differing_share=share)
-    return page(corpus, pairs), key
+    return page(corpus, pairs), replace(key, basis=basis)
+
+
+def basis(arm: Arm, rival: Arm) -> str:
+    """Name what two arms index: judgements hold for that and for nothing else."""
+    texts = [
+        [entry.entry_id, entry.dense, *entry.lexical]
+        for each in (arm, rival)
+        for entry in each.entries
+    ]
+    return digest(json.dumps(texts, ensure_ascii=True))
 
 
 def read_judged(files: Sequence[tuple[str, Path]]) -> tuple[Judged, ...]:
@@ -141,17 +155,22 @@ def read_judged(files: Sequence[tuple[str, Path]]) -> tuple[Judged, ...]:
 def judged_difference(judged: Judged, *, seed: int) -> Difference:
     """Give the share of the log that prefers the first arm, less the second's.
 
-    Questions on which the arms do not differ are taken in as no difference, as many
-    for each one judged as the log has of them.
+    What the judged questions show holds for all on which the arms differ, and the
+    share of those is known: every question of the log was ranked.
     """
     first, _ = judged.key.arms
     ours = [_worth(judgement.winner, first) for judgement in judged.judgements]
-    share = judged.key.differing_share
-    equal = round(len(ours) * (1 - share) / share)
-    ours += [0.5] * equal
     theirs = [1 - value for value in ours]
-    clusters = [f"{number}" for number in range(len(ours))]
-    return difference(ours, theirs, resample(clusters, seed=seed))
+    clusters = [judgement.qid for judgement in judged.judgements]
+    found = difference(ours, theirs, resample(clusters, seed=seed))
+    share = judged.key.differing_share
+    return replace(
+        found,
+        mean=found.mean * share,
+        low=found.low * share,
+        high=found.high * share,
+        detectable=found.detectable * share,
+    )
 
 
 def _worth(winner: str | None, arm: str) -> float:
@@ -172,4 +191,4 @@ def _first(
 
 
 def _passage(entry: Entry) -> Passage:
-    return Passage(heading=entry.doc_id, text=entry.text)
+    return Passage(heading=entry.breadcrumb or entry.doc_id, text=entry.text)

@@ -95,13 +95,17 @@ def _question(fields: Fields, grounds: Mapping[str, Ground], where: str) -> Ques
     # One that is not in the corpus is left out already.
     excluded = fields.listed("exclude_docs", str) if "exclude_docs" in fields else ()
     drafted = "drafted" in fields and fields.flag("drafted")
+    excerpts = tuple(
+        _excerpt(Fields(passage, f"{where}: gold[{number}]"), grounds)
+        for number, passage in enumerate(gold)
+    )
+    if all(excerpt.doc_id in excluded for excerpt in excerpts):
+        message = f"{where}: exclude_docs leaves out every document of the gold"
+        raise RecordError(message)
     return Question(
         qid=qid,
         query=query,
-        gold=tuple(
-            _excerpt(Fields(passage, f"{where}: gold[{number}]"), grounds)
-            for number, passage in enumerate(gold)
-        ),
+        gold=excerpts,
         excluded=frozenset(excluded),
         kind=fields.text_or_none("kind") if "kind" in fields else None,
         origin="drafted" if drafted else "given",
@@ -131,6 +135,12 @@ def _excerpt(fields: Fields, grounds: Mapping[str, Ground]) -> Excerpt:
         found = ground.evidence(text)
         if found is None:
             message = f"{where}: {_shortened(text)!r} does not stand in {doc_id!r}"
+            raise RecordError(message)
+        if ground.text.find(text.strip(), found[0] + 1) >= 0:
+            message = (
+                f"{where}: {_shortened(text)!r} stands more than once in {doc_id!r}; "
+                "quote more, or give start and end"
+            )
             raise RecordError(message)
         start, end = found
     else:

@@ -96,8 +96,12 @@ class Index:
         return (*self._fields, *(("dense",) if self._vectors is not None else ()))
 
     def scores(self, query: str, vector: NDArray[np.float32] | None) -> Scores:
-        """Score every entry by each of `parts`."""
-        return {part: self.score(part, query, vector) for part in self.parts}
+        """Score every entry by each of `parts`; without a vector, by lexical ones."""
+        return {
+            part: self.score(part, query, vector)
+            for part in self.parts
+            if part != "dense" or vector is not None
+        }
 
     def score(
         self, part: Retriever, query: str, vector: NDArray[np.float32] | None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from situate.compare.arms import FREE
 from situate.compare.comparison import ArmFacts, Standing
-from situate.compare.querylog import judged_difference
+from situate.compare.querylog import basis, judged_difference
 from situate.compare.statistics import difference, level, resample
 from situate.compare.verdicts import Candidate, verdicts
 from situate.errors import ConfigError, RecordError
@@ -62,8 +62,9 @@ def rivals(arms: Sequence[Arm]) -> dict[str, str | None]:
     """Give for each arm the one it is held against; None for that one.
 
     Statements have to beat what costs nothing, which is the same arm without them. A
-    file with statements is held against the first file without any that has the same
-    texts, a run against the one that is called `breadcrumb`, else `none`.
+    file with statements is held against the first file, else the breadcrumb, that has
+    the same texts and none, a run against the one that is called `breadcrumb`, else
+    `none`.
     """
     names = {arm.name for arm in arms}
     free = next((name for name in FREE[::-1] if name in names), None)
@@ -78,7 +79,8 @@ def rivals(arms: Sequence[Arm]) -> dict[str, str | None]:
             case "breadcrumb+statement":
                 rival = "breadcrumb" if "breadcrumb" in names else None
             case "file" if _has_statements(arm):
-                without = (one.name for one in arms if _is_without(one, arm))
+                files = sorted(arms, key=lambda one: one.kind != "file")
+                without = (one.name for one in files if _is_without(one, arm))
                 rival = next(without, free)
             case "run":
                 rival = None if arm.name == run else run
@@ -173,6 +175,7 @@ def _candidates(
             difference=difference(ours, theirs, resamples),
             drafted=questions[counted[0]].origin == "drafted",
             usd=stated[result.arm].usd,
+            baseline=sum(theirs) / len(theirs),
             partial=_partial(stated[result.arm]),
         )
 
@@ -185,12 +188,12 @@ def counted_of(questions: Sequence[Question]) -> list[int]:
 
 def _partial(arm: Arm) -> str | None:
     """Say what an arm lacks of the sentences it is judged for."""
-    if arm.statements is None or arm.statements.complete:
+    if arm.statements is None or not arm.statements.stopped:
         return None
     said = sum(bool(entry.statement) for entry in arm.entries)
     return (
-        f"only {said:,} of {len(arm.entries):,} chunks have their sentence; "
-        "the others could not be asked for, or brought none of use"
+        f"only {said:,} of {len(arm.entries):,} chunks have their sentence; the others "
+        "could not be asked for"
     )
 
 
@@ -207,6 +210,13 @@ def _preferred(arms: Sequence[Arm], judged: Judged, terms: Terms) -> Candidate:
         message = (
             f"what was judged is about the arm {arm!r}, which is not compared here; "
             "name its prompt"
+        )
+        raise RecordError(message)
+    rival = by_name.get(theirs.partition(": ")[2])
+    if rival is None or basis(by_name[arm], rival) != judged.key.basis:
+        message = (
+            f"what was judged of {arm!r} is about other chunks or sentences than these;"
+            " have a new page judged"
         )
         raise RecordError(message)
     return Candidate(
@@ -282,20 +292,25 @@ def judged_arms(arms: Sequence[Arm]) -> tuple[Arm, ...]:
     """Give the arms to decide on: with statements, and the breadcrumb if there is one.
 
     A sentence alone is what nobody indexes; it is judged where nothing else has one.
-    A file is judged against the same file without sentences. What a user's own engine
+    A file is judged against the same texts without sentences. What a user's own engine
     indexed nobody knows here: a run is judged where one is called `breadcrumb` or
     `none`.
     """
     against = rivals(arms)
-    merged = [arm for arm in arms if arm.kind == "breadcrumb+statement"]
-    alone = [arm for arm in arms if arm.kind == "statement"]
-    kinds = {arm.name: arm.kind for arm in arms}
+    stated = [arm for arm in arms if _has_statements(arm)]
+    merged = [arm for arm in stated if arm.kind == "breadcrumb+statement"]
+    alone = [arm for arm in stated if arm.kind == "statement"]
     others = [
         arm
         for arm in arms
-        if arm.kind in {"file", "run"}
-        and kinds.get(against[arm.name] or "") == arm.kind
-        and (arm.kind == "run" or _has_statements(arm))
+        if (arm.kind == "run" and against[arm.name] is not None)
+        or (
+            arm.kind == "file"
+            and _has_statements(arm)
+            and any(
+                one.name == against[arm.name] and _is_without(one, arm) for one in arms
+            )
+        )
     ]
     return (*(merged or alone), *others)
 
@@ -305,9 +320,9 @@ def _has_statements(arm: Arm) -> bool:
 
 
 def _is_without(one: Arm, arm: Arm) -> bool:
-    """Tell whether an arm is a file of the same texts, and no statements."""
+    """Tell whether an arm has the same texts, and no statements."""
     return (
-        one.kind == "file"
+        one.kind in {"file", "breadcrumb"}
         and not _has_statements(one)
         and [entry.text for entry in one.entries]
         == [entry.text for entry in arm.entries]

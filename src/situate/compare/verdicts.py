@@ -53,6 +53,8 @@ class Candidate:
     """Whether all of those are drafted."""
     usd: Decimal | None
     """What its sentences cost once; None when no price is known."""
+    baseline: float = 0.0
+    """What the arm it is held against reaches; no gain is larger than what is left."""
     partial: str | None = None
     """What is lacking for a verdict, in words; None where nothing is."""
     population: int | None = None
@@ -147,12 +149,12 @@ def _choice(
     if difference.high < margin:
         return "skip", _too_little(candidate, margin)
     if difference.low <= 0:
-        return "undecided", f"no difference shown. {_missing(difference, margin)}"
+        return "undecided", f"no difference shown. {_missing(candidate, margin)}"
     exact = "< 0.001" if p < 0.001 else f"= {_figure(p, LIMIT)}"
     corrected = f"p {exact} after Holm's correction for {family}"
     if p > LIMIT:
         return "undecided", (
-            f"a gain by itself, but {corrected}. {_missing(difference, margin)}"
+            f"a gain by itself, but {corrected}. {_missing(candidate, margin)}"
         )
     if candidate.drafted:
         return "undecided", (
@@ -198,17 +200,30 @@ def _found(candidate: Candidate, margin: float) -> str:
 def _asked(candidate: Candidate) -> str:
     difference = candidate.difference
     if candidate.population is not None:
-        return f"{difference.questions:,} questions, judged or the same in both"
+        return (
+            f"{_counted(difference.questions, 'judged question')}, for a log of "
+            f"{candidate.population:,}"
+        )
     return (
         f"{_counted(difference.questions, 'question')} "
         f"about {_counted(difference.clusters, 'document')}"
     )
 
 
-def _missing(difference: Difference, margin: float) -> str:
+def _missing(candidate: Candidate, margin: float) -> str:
     """Say what so few questions can show, and how many more it takes."""
+    difference = candidate.difference
     if difference.clusters == 1:
         return "One document says nothing about others: ask about more of them."
+    left = 1 - candidate.baseline
+    if left < max(margin, difference.detectable):
+        return (
+            f"{candidate.against} alone reaches {_figure(candidate.baseline)}, which "
+            f"leaves {_figure(left)} to gain: less than so many questions can show. A "
+            "smaller budget leaves more."
+        )
+    if candidate.drafted:
+        return "Drafted questions earn no keep, however many: give or judge some."
     able = (
         f"So many questions show a gain of {_figure(difference.detectable, margin)} "
         f"four times in five"
@@ -220,7 +235,8 @@ def _missing(difference: Difference, margin: float) -> str:
     ]
     if not wanted:
         return f"{able}."
-    return f"{able}; it takes {', '.join(dict.fromkeys(wanted))}."
+    more = ", ".join(dict.fromkeys(wanted))
+    return f"{able}; it takes {more}, about as many more documents in proportion."
 
 
 def _more(difference: Difference, gain: float) -> str:

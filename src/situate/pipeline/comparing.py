@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from situate.compare import notes
 from situate.compare.browsing import browse
 from situate.compare.comparison import Comparison
 from situate.compare.embedders import open_embedder, open_reranker
+from situate.compare.embedders.contract import PaidEmbedder
 from situate.compare.frontier import frontier
 from situate.compare.lexical import analyzer
 from situate.compare.mixing import pair
 from situate.compare.needs import needs
 from situate.compare.outside import run_file
 from situate.compare.querylog import (
+    basis,
     blind_page,
     contests,
     load_log,
@@ -33,9 +36,11 @@ from situate.compare.summary import (
 from situate.compare.trial import Setting, retrievers_of, try_arm, try_run
 from situate.compare.vectors import Vectors
 from situate.errors import ConfigError
+from situate.files import is_folder, resolved
 from situate.output import Output, writing
 from situate.pipeline.arming import Maker, prepared, read_corpus
 from situate.pipeline.jobs import ready
+from situate.pricing import load_models
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -54,8 +59,8 @@ if TYPE_CHECKING:
 
 
 _NO_PAGE = (
-    "--query-log: no arm has statements that a retriever of these sees, so that there "
-    "is nothing to judge"
+    "--query-log: there is nothing to judge: no arm has statements that a retriever of "
+    "these sees, or all arms hand over the same for every query"
 )
 
 
@@ -66,8 +71,8 @@ class Compared:
     comparison: Comparison
     json: bytes
     written: tuple[Path, ...]
-    complete: bool
-    """Whether every statement that was wanted could be asked for."""
+    short: tuple[str, ...]
+    """What keeps the statements from being all that were wanted."""
 
 
 def compare(config: Config, request: Request, watcher: Watcher) -> Compared:
@@ -80,14 +85,17 @@ def compare(config: Config, request: Request, watcher: Watcher) -> Compared:
         SituateError: no document can be read, or no request can succeed.
     """
     if request.queries is None and request.query_log is None and not request.judged:
-        message = "nothing to compare on: name --queries or --query-log"
+        message = "nothing to compare on: name --queries, --query-log or --judged"
         raise ConfigError(message)
     trees = request.returned == "section" or request.drilled
     if trees and config.chunking.granularity == "leaves":
         config = replace(config, chunking=replace(config.chunking, granularity="tree"))
     job = ready((config,))[0]
     sources = job.sources()
-    report = request.report or config.output.beside("compare.html")
+    report = resolved(request.report or config.output.beside("compare.html"))
+    if not report.name or is_folder(report):
+        message = f"--report: {str(request.report)!r} is no file; name an HTML file"
+        raise ConfigError(message)
     beside = report.with_suffix(".json")
     if beside == report:
         message = f"--report: {str(report)!r} is where the JSON goes; name an HTML file"
@@ -113,7 +121,7 @@ def compare(config: Config, request: Request, watcher: Watcher) -> Compared:
         comparison=work.comparison,
         json=written[beside],
         written=tuple(written),
-        complete=work.complete,
+        short=work.short,
     )
 
 
@@ -124,8 +132,8 @@ class _Work:
     comparison: Comparison
     pages: Mapping[str, bytes]
     """Pages to judge on and their keys, by the end of their names."""
-    complete: bool
-    """Whether every statement could be asked for."""
+    short: tuple[str, ...]
+    """What keeps the statements from being all that were wanted."""
 
 
 def _worked(
@@ -156,6 +164,9 @@ def _worked(
     )
     arms = list(maker.without_statements())
     runs = [run_file(name, path, questions, arms) for name, path in request.run_files]
+    is_lexical = LEXICAL.issuperset(request.retrievers)
+    if isinstance(embedder, PaidEmbedder) and not is_lexical:
+        embedder.check()
     arms += maker.with_statements()
     with Vectors(embedder, job.config.cache.directory) as vectors:
         setting = _setting(request, corpus, vectors, reranker)
@@ -166,10 +177,11 @@ def _worked(
         arms += [run.arm for run in runs]
         told = (
             *corpus.notes,
+            *(notes.of_budget(arms, setting) if questions else ()),
             *notes.of_questions(questions, runs),
             *notes.of_arms(arms, setting),
             *notes.of_frontiers(frontiers),
-            *([_NO_PAGE] if log and not pages else []),
+            *_of_log(log, pages),
             *vectors.notes,
         )
     found = summarize(arms, results, questions, judged, request.terms)
@@ -196,11 +208,38 @@ def _worked(
             if result.milliseconds is not None
         },
         notes=told,
+        made=_made(job, request),
         shown=shown,
         entries=entries,
     )
-    complete = all(arm.statements.complete for arm in arms if arm.statements)
-    return _Work(comparison=comparison, pages=pages, complete=complete)
+    short = [
+        f"{arm.statements.prompt}: {arm.statements.shortfall}"
+        for arm in arms
+        if arm.statements and arm.statements.shortfall
+    ]
+    return _Work(comparison=comparison, pages=pages, short=tuple(dict.fromkeys(short)))
+
+
+def _made(job: Job, request: Request) -> dict[str, str]:
+    """Say how a comparison was made; nothing of when and where."""
+    config, chunking = job.config, job.config.chunking
+    asked = config.enrichment
+    made = {
+        "situate": version("situate"),
+        "Config": f"{config.hash}, {chunking.max_tokens} {chunking.tokenizer} tokens",
+        "Retrievers": ", ".join(request.retrievers),
+        "Handed over": request.returned,
+        "Ranked": "documents first, then leaves" if request.drilled else "leaves",
+    }
+    if request.queries is not None:
+        made["Question file"] = request.queries.name
+    if request.reranker is not None:
+        made["Reranker"] = request.reranker
+    if asked.model is not None:
+        prices = load_models().facts(asked.provider or "", asked.model).prices
+        told = "no price known" if prices is None else f"prices of {prices.as_of}"
+        made["Model"] = f"{asked.model}, {told}"
+    return made
 
 
 def _setting(
@@ -231,6 +270,20 @@ def _tried(
         watcher.advance()
 
 
+def _of_log(log: Sequence[Question], pages: Mapping[str, bytes]) -> Iterator[str]:
+    """Say what became of a query log."""
+    if not log:
+        return
+    if not pages:
+        yield _NO_PAGE
+    for name in pages:
+        if name.endswith(".key.json"):
+            yield (
+                f"{len(log):,} queries logged: judge the page {name[:-9]}.html in a "
+                f"browser, save, and pass --judged KEY={name} and the saved file"
+            )
+
+
 def _blind_pages(
     job: Job,
     arms: Sequence[Arm],
@@ -255,7 +308,11 @@ def _blind_pages(
         if not found[0]:
             continue
         content, key = blind_page(
-            job.config.corpus.name, (names[0], names[1]), found, seed=seed
+            job.config.corpus.name,
+            (names[0], names[1]),
+            found,
+            basis=basis(arm, rival),
+            seed=seed,
         )
         # Named by what is on it: a page that is being judged is not replaced.
         yield f"blind-{key.page}.html", content

@@ -16,8 +16,10 @@ from situate.pipeline.questioning import questions
 from situate.records import to_line
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
+    from pathlib import Path
 
+    from situate import corpus
     from situate.compare.drafting import Draft, Source
     from situate.config import Config
     from situate.pipeline.jobs import Job
@@ -47,6 +49,8 @@ class Drafted:
     count: int
     complete: bool
     """Whether a model could be asked about every chunk that was drawn."""
+    kept: tuple[Path, ...]
+    """What no file of questions may replace."""
 
 
 def drafted(config: Config, wanted: Wanted, watcher: Watcher) -> Drafted:
@@ -60,7 +64,8 @@ def drafted(config: Config, wanted: Wanted, watcher: Watcher) -> Drafted:
             to a model can succeed.
     """
     job = ready((config,))[0]
-    prepared = _prepared(job, watcher)
+    sources = job.sources()
+    prepared = _prepared(job, sources, watcher)
     drafts: tuple[Draft, ...] = ()
     complete = True
     if wanted.kinds:
@@ -80,16 +85,22 @@ def drafted(config: Config, wanted: Wanted, watcher: Watcher) -> Drafted:
         message = f"nothing in {len(prepared)} documents gives a question"
         raise SituateError(message)
     lines = b"".join(to_line(draft.record) for draft in drafts)
-    return Drafted(lines=lines, count=len(drafts), complete=complete)
+    return Drafted(
+        lines=lines,
+        count=len(drafts),
+        complete=complete,
+        kept=(*job.kept(sources), *config.output.files),
+    )
 
 
-def _prepared(job: Job, watcher: Watcher) -> list[Prepared]:
+def _prepared(
+    job: Job, sources: Sequence[corpus.Source], watcher: Watcher
+) -> list[Prepared]:
     """Read every document.
 
     Raises:
         SituateError: none can be read, or two name one id.
     """
-    sources = job.sources()
     watcher.begin(f"{job.config.corpus.name}: reading", len(sources))
     prepared = []
     for outcome in job.preparer.prepare_all(sources):

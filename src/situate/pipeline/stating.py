@@ -111,15 +111,24 @@ def statements(
         prompt=asking.settings.prompt,
         by_chunk=found,
         usd=_list_price(job, asking, sources),
-        complete=summary.stopped is None
-        and _share(summary) <= job.config.enrichment.max_fallback_share,
+        stopped=summary.stopped is not None,
+        shortfall=_shortfall(job, summary),
     )
 
 
-def _share(summary: Summary) -> float:
-    """Give the share of asked chunks that got no statement."""
+def _shortfall(job: Job, summary: Summary) -> str | None:
+    """Say what keeps the statements from being all that were wanted."""
+    if summary.stopped is not None:
+        return f"{sum(summary.skipped.values())} chunks were not asked about"
     fallbacks = sum(summary.fallbacks.values())
-    return fallbacks / max(1, fallbacks + summary.statements)
+    asked = fallbacks + summary.statements
+    most = job.config.enrichment.max_fallback_share
+    if asked and fallbacks / asked > most:
+        return (
+            f"{fallbacks} of {asked} chunks got no statement, above "
+            f"enrichment.max_fallback_share = {most}"
+        )
+    return None
 
 
 def _list_price(job: Job, asking: Asking, sources: Sequence[Source]) -> Decimal | None:

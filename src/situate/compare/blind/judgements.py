@@ -125,6 +125,7 @@ def _key(path: Path) -> Key:
         message = f"{where}: arms: two names were expected, not {list(arms)!r}"
         raise RecordError(message)
     seed = fields.whole("seed")
+    basis = fields.text("basis")
     share = _number(fields.take("differing_share"), fields.name("differing_share"))
     if not 0 < share <= 1:
         message = f"{where}: differing_share is {share}, not above 0 and at most 1"
@@ -150,6 +151,7 @@ def _key(path: Path) -> Key:
         seed=seed,
         differing_share=share,
         seats=tuple(seats.values()),
+        basis=basis,
     )
 
 

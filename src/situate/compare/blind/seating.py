@@ -74,6 +74,8 @@ class Key:
     differing_share: float
     """Of the log's questions, those on which the two arms differ."""
     seats: tuple[Seat, ...]
+    basis: str = ""
+    """Names what the arms index; judgements are of nothing else."""
 
     def to_json(self) -> bytes:
         """Write it as one JSON object, the same bytes for the same key."""
@@ -82,6 +84,7 @@ class Key:
             "page": self.page,
             "arms": [*self.arms],
             "seed": self.seed,
+            "basis": self.basis,
             "differing_share": float(self.differing_share),
             "questions": [
                 {"qid": each.qid, "left": each.left, "weight": float(each.weight)}

@@ -61,6 +61,9 @@ class CallableEmbedder:
         """
         return self._identity
 
+    def check(self) -> None:
+        """Do nothing: the function was found when this was made."""
+
     def embed(self, texts: Sequence[str], role: Role) -> Rows:
         """Give a row for each text; blank ones are not handed over.
 
@@ -134,7 +137,8 @@ def _called(
     """
     try:
         given = function(*arguments)
-    except Exception as error:
+    # A function of the user's may end the program without meaning to.
+    except (Exception, SystemExit) as error:
         message = f"{what} failed: {type(error).__name__}: {error}"
         raise ConfigError(message) from error
     try:

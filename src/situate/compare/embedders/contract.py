@@ -50,6 +50,13 @@ class PaidEmbedder(Embedder, Protocol):
     def identity(self) -> Mapping[str, JsonValue]:
         """What its vectors depend on beside role and text; never a secret."""
 
+    def check(self) -> None:
+        """Find out, before anything is sent, whether it can be asked.
+
+        Raises:
+            ConfigError: the key is missing, say.
+        """
+
     def ask(self, texts: Sequence[str], role: Role, take: Take) -> None:
         """Hand over rows as they come, in any order, each text once.
 

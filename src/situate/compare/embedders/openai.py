@@ -90,6 +90,14 @@ class OpenAIEmbedder:
             "instruction": self._instruction,
         }
 
+    def check(self) -> None:
+        """Find out whether there is a key where one is needed.
+
+        Raises:
+            ConfigError: there is none.
+        """
+        self._connection.check()
+
     def embed(self, texts: Sequence[str], role: Role) -> Rows:
         """Give a row for each text; blank ones are not sent.
 

@@ -115,7 +115,8 @@ def measures(comparison: Comparison, order: Order) -> Element:
             {"class": "about"},
             "Each mean stands with its 95 % interval; below it the difference from the "
             "arm it is held against, with the interval of that. Intervals are of a "
-            "bootstrap over documents. The test decides on "
+            "bootstrap over documents, with one question won and one lost added, so "
+            "that a few questions are never sure. The test decides on "
             f"{words.measure(comparison.primary)} alone, corrected by Holm over all "
             "verdicts: where it finds a difference it says so in words. The other "
             "intervals are not corrected, and among so many some exclude zero by "

@@ -56,8 +56,8 @@ def verdicts(comparison: Comparison) -> Element:
 def _lead(found: Sequence[Verdict]) -> str:
     if not found:
         return (
-            "There is none: no arm has statements that are held against an arm "
-            "without. The figures below still compare what was indexed."
+            "There is none. What to know, below, says why; the figures still compare "
+            "what was indexed."
         )
     several = len({each.arm for each in found}) > 1
     clauses = []
@@ -140,7 +140,7 @@ def knowledge(comparison: Comparison) -> Element:
 def _grounds(comparison: Comparison) -> Iterator[tuple[str, str]]:
     questions = words.many(comparison.questions, "question")
     clusters = words.many(comparison.clusters, "document")
-    yield "Questions", f"{questions} about {clusters}, which count as one sample each"
+    yield "Questions", f"{questions} about {clusters}; each document is one sample"
     yield (
         "Origin",
         "; ".join(
@@ -155,3 +155,4 @@ def _grounds(comparison: Comparison) -> Iterator[tuple[str, str]]:
     yield "Margin", f"{words.share(comparison.margin)}: less is not worth paying for"
     yield "Embedder", comparison.embedder or "none: nothing was embedded"
     yield "Seed", f"{comparison.seed}, of every resampling"
+    yield from comparison.made.items()

@@ -128,7 +128,8 @@ function drawBar() {
 
 function listen() {
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    // A key that is held down is one judgement.
+    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
     const choice = CHOICES[Number(event.key) - 1];
     if (choice) judge(choice[0]);
     else if (event.key === "ArrowLeft") go(at - 1);
