@@ -65,8 +65,9 @@ class Statements:
     """By chunk id; chunks without one have no key."""
     usd: Decimal | None
     """At list price, nothing cached; None where no price is known."""
-    stopped: bool = False
-    """Whether some could not be asked for: a limit was reached, or an outage."""
+    unanswered: int = 0
+    """Chunks that could not be asked about, or got no answer to judge, where these are
+    more than a run may have: of such sentences nothing can be said."""
     shortfall: str | None = None
     """What keeps this from being all that was wanted, in words."""
 

@@ -188,12 +188,12 @@ def counted_of(questions: Sequence[Question]) -> list[int]:
 
 def _partial(arm: Arm) -> str | None:
     """Say what an arm lacks of the sentences it is judged for."""
-    if arm.statements is None or not arm.statements.stopped:
+    if arm.statements is None or not arm.statements.unanswered:
         return None
     said = sum(bool(entry.statement) for entry in arm.entries)
     return (
-        f"only {said:,} of {len(arm.entries):,} chunks have their sentence; the others "
-        "could not be asked for"
+        f"only {said:,} of {len(arm.entries):,} chunks have their sentence: "
+        f"{arm.statements.unanswered:,} could not be asked about, or got no answer"
     )
 
 

@@ -47,6 +47,9 @@ SkipReason = Literal["one_chunk", "no_prose", "pending"]
 """A chunk is not asked about: it needs no statement, or the batch it was handed to
 has not ended."""
 
+NOT_WANTED = frozenset({"one_chunk", "no_prose"})
+"""Why chunks are skipped of which nothing is missing."""
+
 StopReason = Literal[
     "budget",
     "quota",

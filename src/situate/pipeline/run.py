@@ -11,7 +11,7 @@ from situate.enrichment.batches import outstanding
 from situate.enrichment.cache import Cache
 from situate.enrichment.ledger import Ledger
 from situate.enrichment.live import skipped
-from situate.enrichment.reasons import REASONS
+from situate.enrichment.reasons import NOT_WANTED, REASONS
 from situate.errors import ConfigError, Locked, RecordError, SituateError
 from situate.manifest import NOTHING_SPENT, Manifest, Sizes, Spent, to_json
 from situate.output import Output, writing
@@ -40,9 +40,6 @@ was asked for; another run holds the lock."""
 
 _TOLD = 10
 """Warnings of enrichment that are said aloud; all are in the manifest."""
-
-_NOT_WANTED = frozenset({"one_chunk", "no_prose"})
-"""Why chunks are skipped of which nothing is missing."""
 
 _WORST_FIRST = (FAILED, REFUSED, LOCKED, INCOMPLETE, DONE)
 
@@ -257,7 +254,7 @@ class _Run:
         waiting = {
             reason: number
             for reason, number in counts.skipped.items()
-            if reason not in _NOT_WANTED
+            if reason not in NOT_WANTED
         }
         for reason, number in waiting.items():
             return f"{number} chunks have no statement yet: {REASONS[reason]}"

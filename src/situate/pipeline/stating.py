@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from situate.compare.arms import Statements
 from situate.enrichment.asking import Held
@@ -15,7 +15,7 @@ from situate.enrichment.batches import outstanding
 from situate.enrichment.cache import Cache
 from situate.enrichment.estimate import Tally
 from situate.enrichment.ledger import Ledger
-from situate.enrichment.reasons import REASONS
+from situate.enrichment.reasons import NOT_WANTED, REASONS, ChunkReason
 from situate.pipeline.documents import Prepared
 from situate.pipeline.enriching import Kept, ask
 from situate.pipeline.jobs import Asking
@@ -111,9 +111,19 @@ def statements(
         prompt=asking.settings.prompt,
         by_chunk=found,
         usd=_list_price(job, asking, sources),
-        stopped=summary.stopped is not None,
+        unanswered=_unanswered(job, summary),
         shortfall=_shortfall(job, summary),
     )
+
+
+def _unanswered(job: Job, summary: Summary) -> int:
+    """Count chunks without an answer to judge, where a run may not have so many."""
+    wanting = [reason for reason in summary.skipped if reason not in NOT_WANTED]
+    missing = sum(summary.skipped[reason] for reason in wanting)
+    missing += sum(summary.fallbacks.get(reason, 0) for reason in get_args(ChunkReason))
+    asked = missing + summary.statements
+    most = job.config.enrichment.max_fallback_share
+    return missing if asked and missing / asked > most else 0
 
 
 def _shortfall(job: Job, summary: Summary) -> str | None:
