@@ -35,7 +35,7 @@ demo: $(VENV)/runtime
 compare: $(VENV)/development
 	$(BIN)/situate compare config/handbook.toml \
 		--queries tests/corpora/handbook-questions.jsonl \
-		--prompts situating-v1,findable-v1
+		--prompts situating-v1,findable-v1 --budget 500,2000
 
 test: $(VENV)/development
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
