@@ -30,13 +30,13 @@ demo: $(VENV)/runtime
 		echo; echo "--- $$chunk"; $(BIN)/situate show "$$chunk" --chunks $(HANDBOOK) || exit; \
 	done
 
-# Two at a time; tests that share something costly name their group.
 # Is the sentence worth its price on the demo corpus? Its questions are drafted.
 compare: $(VENV)/development
 	$(BIN)/situate compare config/handbook.toml \
 		--queries tests/corpora/handbook-questions.jsonl \
 		--prompts situating-v1,findable-v1 --budget 500,2000
 
+# Two at a time; tests that share something costly name their group.
 test: $(VENV)/development
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 COUNTER = load_counter("cl100k_base")
 MILLION = Decimal(1_000_000)
 
-# The budgets of the design and of issue 4.
+# The budgets of the design.
 MOST_USD_LIVE, MOST_USD_BATCH = Decimal("0.36"), Decimal("0.18")
 MOST_PROMPT_SHARE = 1.3
 FROM_TOKENS = 2_000
