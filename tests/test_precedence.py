@@ -230,6 +230,17 @@ def test_a_section_is_in_force_while_its_document_is(
     assert bool(found.warnings) is not within
 
 
+def test_what_is_refused_is_told_of_the_heading_that_says_it() -> None:
+    """Headings below inherit it, and say nothing of it."""
+    found = settled(
+        "# A {acl_groups=all}\n\nText.\n\n## B {region=south}\n\nText.\n",
+        voice("m", {"acl_groups": "hr"}),
+    )
+
+    assert sections(found)["a/b"].custom == {"acl_groups": "hr", "region": "south"}
+    assert len(found.warnings) == 1
+
+
 def test_a_heading_says_what_its_document_leaves_open() -> None:
     """For other keys the nearest word counts, and a heading's is the nearest."""
     found = settled("# A {owner=legal}\n\nText.\n", voice("m", {"owner": "hr"}))
@@ -268,6 +279,22 @@ def test_a_validity_that_ends_before_it_begins_is_named(
 ) -> None:
     """Both ends are inclusive, and either may be open."""
     assert disorder(read(text.encode(), "a.md").document) == expected
+
+
+def test_what_is_no_date_gives_way_to_one() -> None:
+    """Whoever says either, and it does not stay beside it."""
+    wrong = Given(where="m", metadata=Metadata(custom={"effective_to": "03/04/2024"}))
+
+    before = settled("---\neffective_to: 2024-04-03\n---\nText.\n", wrong)
+    after = settled(
+        "---\neffective_to: 03/04/2024\n---\nText.\n",
+        voice("m", {"effective_to": "2024-04-03"}),
+    )
+    below = settled("# A {effective_to=2024-04-03}\n\nText.\n", wrong)
+
+    for metadata in (before.document.metadata, after.document.metadata):
+        assert (metadata.effective_to, metadata.custom) == ("2024-04-03", {})
+    assert sections(below)["a"].effective_to == "2024-04-03"
 
 
 @pytest.mark.parametrize("blank", [None, "", " ", [], {}], ids=repr)

@@ -159,7 +159,7 @@ def same_id(doc_id: str, one: Path, other: Path) -> SituateError:
     """Give the error for two documents that bear one id."""
     message = (
         f"{str(one)!r} and {str(other)!r} both have doc_id {doc_id!r}; "
-        "start the glob one folder higher, or name a doc_id in the front matter"
+        "start the glob one folder higher, or give one another doc_id in a manifest"
     )
     return SituateError(message)
 
