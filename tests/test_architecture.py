@@ -19,6 +19,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("fields", "files", "records", "tokens", "config", "prompts", "pricing", "shipped"),
     ("lines",),
     ("readers", "chunking"),
+    ("given", "precedence"),
     (
         "enrichment.exchange",
         "enrichment.reasons",
@@ -47,7 +48,10 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "enrichment.by_file",
     ),
     ("compare",),
-    ("manifest", "corpus", "output", "check", "diff", "pipeline", "inspect"),
+    (
+        *("manifest", "corpus", "listing", "output"),
+        *("check", "diff", "pipeline", "inspect"),
+    ),
     ("cli", "__main__"),
 )
 """From the ground up: a module may use its own layer and those below it."""

@@ -80,6 +80,19 @@ def test_a_mistake_of_usage_or_config_is_2(tmp_path: Path) -> None:
     assert b"Traceback" not in config.stderr + usage.stderr
 
 
+def test_a_wrong_line_of_a_manifest_is_2(tmp_path: Path) -> None:
+    """It is named by file and line, and nothing is written."""
+    corpus = handbook(tmp_path, corpus={"documents": "docs/manifest.jsonl"})
+    manifest = corpus.document("manifest.jsonl", '{"path": "leave.md"}\n{"pth": 1}\n')
+
+    result = situate("run", corpus.config)
+
+    assert result.returncode == 2
+    assert f"{manifest}:2: 'pth' is no field" in result.stderr.decode()
+    assert b"Traceback" not in result.stderr
+    assert not corpus.chunks.parent.exists()
+
+
 def test_published_but_incomplete_is_3(tmp_path: Path) -> None:
     """Too many documents failed."""
     corpus = handbook(tmp_path)

@@ -139,13 +139,12 @@ def test_an_empty_document_gives_no_chunks_and_is_no_failure(tmp_path: Path) -> 
 
 def test_what_a_run_wrote_is_not_read_by_the_next(tmp_path: Path) -> None:
     """A glob may be wide enough to hold the output."""
-    corpus = handbook(tmp_path, corpus={"documents": ["**/*"]})
-    corpus.config.rename(tmp_path.parent / "handbook.toml")
-    config = tmp_path.parent / "handbook.toml"
+    corpus = handbook(tmp_path / "below", corpus={"documents": ["**/*"]})
+    config = corpus.config.rename(tmp_path / "handbook.toml")
     config.write_text(
         config.read_text("utf-8")
-        .replace('"**/*"', f'"{tmp_path.name}/**/*"')
-        .replace("out/", f"{tmp_path.name}/out/"),
+        .replace('"**/*"', '"below/**/*"')
+        .replace("out/", "below/out/"),
         "utf-8",
     )
     configs = load([config], environment={})

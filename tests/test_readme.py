@@ -14,6 +14,7 @@ import pytest
 from situate.compare.grounds import Ground
 from situate.compare.questions import load as load_questions
 from situate.config import load
+from situate.listing import read_listing
 from tests.support.fixtures import regenerating
 
 ROOT = Path(__file__).parents[1]
@@ -95,7 +96,18 @@ def test_every_config_in_readme_can_be_used(tmp_path: Path) -> None:
         (config,) = load([path], environment={})
         enabled.append(config.enrichment.enabled)
 
-    assert enabled == [False, True, True]
+    assert enabled == [False, True, False, True]
+
+
+def test_every_manifest_in_readme_can_be_read(tmp_path: Path) -> None:
+    """A document that is listed, and one that is deleted."""
+    manifests = [block for kind, block in BLOCKS if kind == "jsonl"]
+
+    path = tmp_path / "manifest.jsonl"
+    path.write_text("".join(manifests), "utf-8")
+    listed = [(each.doc_id, each.op) for each in read_listing(path, path.name).entries]
+
+    assert listed == [("HR-7", "upsert"), ("old/leave-2019.md", "delete")]
 
 
 def test_every_question_in_readme_can_be_read(tmp_path: Path) -> None:
@@ -130,5 +142,5 @@ def test_what_is_not_run_names_a_target_of_the_makefile() -> None:
         assert re.fullmatch(r"make \w+", line)
         assert f"\n{line.removeprefix('make ')}:" in makefile
     assert {kind for kind, _ in BLOCKS} <= {
-        *("sh", "python", "text", "console", "toml", "json"),
+        *("sh", "python", "text", "console", "toml", "json", "jsonl"),
     }

@@ -1,4 +1,4 @@
-"""Finds the documents that a corpus's globs name.
+"""Finds the documents that a corpus's globs and manifests name.
 
 Patterns are matched the same on every machine: case counts, names that start
 with a dot match only patterns that do, `**` spans folders and does not follow
@@ -9,16 +9,27 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import translate
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from situate.errors import SituateError
 from situate.files import is_folder, resolved
+from situate.given import SIDECAR, find_sidecar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import (
+        Callable,
+        Collection,
+        Iterable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
+
+    from situate.given import Given
+    from situate.listing import Listing
 
 _MAGIC = re.compile(r"[*?\[]")
 
@@ -29,52 +40,126 @@ class Source:
 
     path: Path
     doc_id: str
+    given: Given | None = None
+    """What a manifest says of it."""
+    sidecar: Path | None = None
+    """The file beside it that says more."""
+
+    @property
+    def named(self) -> str:
+        """The id it has unless the document or its sidecar names one."""
+        return (self.given and self.given.doc_id) or self.doc_id
+
+
+class Places:
+    """Tells whether two paths name one file, links of folders followed.
+
+    A link to a file is a document of its own.
+    """
+
+    def __init__(self) -> None:
+        self._folders: dict[str, str] = {}
+
+    def of(self, path: Path) -> str:
+        """Give a text that is the same for all paths that lead to a place."""
+        # A path of its own for each of 100,000 parents takes two seconds.
+        folder, name = os.path.split(path)
+        found = self._folders.get(folder)
+        if found is None:
+            found = self._folders[folder] = str(resolved(path.parent))
+        return f"{found}{os.sep}{name}"
 
 
 def find(
-    patterns: Sequence[str], folder: Path, *, excluded: Collection[Path] = ()
+    patterns: Sequence[str],
+    folder: Path,
+    *,
+    excluded: Collection[Path] = (),
+    listings: Sequence[Listing] = (),
 ) -> tuple[Source, ...]:
     """Give the files that globs relative to `folder` match, sorted by id.
 
     A file that several globs match belongs to the first. `excluded` are resolved
-    files and folders that are never documents: what situate writes itself.
+    files and folders that are never documents: what situate writes itself, and
+    manifests. What manifests list comes too, what they say holds for whatever has
+    matched their documents, and what they delete is left out.
 
     Raises:
-        SituateError: a glob matches nothing, or two files would bear one id.
+        SituateError: a glob matches nothing, a manifest lists nothing, no document
+            is left, or two files would bear one id.
     """
+    for listing in listings:
+        if not listing.entries:
+            message = f"manifest {str(listing.path)!r} lists nothing"
+            raise SituateError(message)
     found: dict[Path, str] = {}
     for pattern in patterns:
-        fixed, rest = _split(pattern)
-        start = folder / fixed
         matched = False
-        for path in _walk(start, rest):
-            # An office program keeps `~$NAME` beside what it has open.
-            if path.name.startswith("~$") or is_folder(path):
-                continue
+        for path, doc_id in _matches(pattern, folder):
             if _is_ours(path, excluded):
                 continue
             matched = True
-            found.setdefault(path, path_id(path.relative_to(start)))
+            found.setdefault(path, doc_id)
         if not matched:
             message = f"glob {pattern!r} matches nothing below {str(folder)!r}"
             raise SituateError(message)
-    sources = sorted(
-        (Source(path=path, doc_id=doc_id) for path, doc_id in found.items()),
-        key=lambda source: (source.doc_id, source.path),
+    sources = (
+        _listed(found, listings)
+        if listings
+        else [Source(path=path, doc_id=doc_id) for path, doc_id in found.items()]
     )
+    if not sources:
+        message = f"manifests of {str(folder)!r} list no document that is not deleted"
+        raise SituateError(message)
+    sources.sort(key=lambda source: (source.doc_id, source.path))
     ids: dict[str, Path] = {}
     for source in sources:
-        other = ids.setdefault(source.doc_id, source.path)
+        other = ids.setdefault(source.named, source.path)
         if other != source.path:
-            raise same_id(source.doc_id, other, source.path)
-    return tuple(sources)
+            raise same_id(source.named, other, source.path)
+    return tuple(
+        replace(source, sidecar=sidecar)
+        if (sidecar := find_sidecar(source.path)) is not None
+        else source
+        for source in sources
+    )
+
+
+def _matches(pattern: str, folder: Path) -> Iterator[tuple[Path, str]]:
+    """Yield what may be a document, with the id its path gives it."""
+    fixed, rest = _split(pattern)
+    start = folder / fixed
+    for path in _walk(start, rest):
+        # An office program keeps `~$NAME` beside what it has open.
+        if path.name.startswith("~$") or path.name.endswith(SIDECAR):
+            continue
+        if not is_folder(path):
+            yield path, path_id(path.relative_to(start))
+
+
+def _listed(found: Mapping[Path, str], listings: Iterable[Listing]) -> list[Source]:
+    """Put what manifests list beside what globs have found, or in its place."""
+    place = Places()
+    sources: dict[str | None, Source] = {}
+    for path, doc_id in found.items():
+        sources.setdefault(place.of(path), Source(path=path, doc_id=doc_id))
+    deleted: set[str] = set()
+    for entry in (entry for listing in listings for entry in listing.entries):
+        at = None if entry.source is None else place.of(entry.source.path)
+        if entry.op == "delete":
+            deleted.add(entry.doc_id)
+            sources.pop(at, None)
+        elif entry.source is not None:
+            source = sources.get(at, entry.source)
+            sources[at] = replace(source, given=entry.source.given)
+    return [source for source in sources.values() if source.named not in deleted]
 
 
 def same_id(doc_id: str, one: Path, other: Path) -> SituateError:
     """Give the error for two documents that bear one id."""
     message = (
         f"{str(one)!r} and {str(other)!r} both have doc_id {doc_id!r}; "
-        "start the glob one folder higher, or name a doc_id in the front matter"
+        "start the glob one folder higher, or give one another doc_id in a manifest"
     )
     return SituateError(message)
 

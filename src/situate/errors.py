@@ -2,7 +2,7 @@
 
     SituateError
     ├── ReadError                a document cannot be read
-    ├── ConfigError              a config, prompt or tokenizer cannot be used
+    ├── ConfigError              a config, manifest, prompt or tokenizer cannot be used
     ├── RecordError              a chunks, blocks or cassette file is not what it says
     ├── Locked                   another run holds the lock of this output
     ├── CacheBroken              the open cache can no longer be read or written
@@ -40,7 +40,7 @@ class ReadError(SituateError):
 
 
 class ConfigError(SituateError):
-    """A config, prompt or tokenizer cannot be used; nothing has been done yet."""
+    """A config, manifest, prompt or tokenizer cannot be used; nothing is done yet."""
 
 
 class RecordError(SituateError):

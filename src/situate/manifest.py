@@ -67,7 +67,7 @@ class Counts:
     """What a corpus came to."""
 
     documents: int
-    """All that the globs matched, failed ones included."""
+    """All that globs and manifests name, failed ones included."""
     failed: int
     chunks: Mapping[str, int]
     """Records by level."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import glob
 import json
+import re
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -67,6 +68,11 @@ def _path(value: object) -> object:
     return Path(value)
 
 
+def _listed(value: object) -> object:
+    """Take one text for a list of one."""
+    return [value] if isinstance(value, str) else value
+
+
 def _http(value: object) -> object:
     """Accept the address of an HTTP server that carries no secret."""
     parts = urlsplit(value) if isinstance(value, str) else None
@@ -94,13 +100,32 @@ class CorpusConfig:
     """The corpus, written into every chunk's metadata."""
     documents: Annotated[
         tuple[Annotated[str, _line()], ...],
-        Field(min_length=1, description="a list of globs, at least one"),
+        Field(
+            min_length=1,
+            description="a glob, a manifest or a list of them, at least one",
+        ),
+        BeforeValidator(_listed),
     ]
-    """Globs of the documents; `**` spans folders but follows no linked ones."""
+    """Globs of the documents, `**` spans folders but follows no linked ones; a path
+    that ends in `.jsonl` and has no wildcard is a manifest."""
     doc_type: Annotated[str | None, _line()] = None
     """The type of documents that do not name theirs."""
     max_failed_share: Annotated[float, _share()] = 0.01
     """Share of documents that may fail before `run` ends with exit code 3."""
+
+    @property
+    def manifests(self) -> tuple[str, ...]:
+        """The manifests among `documents`; no reader reads files of that name."""
+        return tuple(filter(_is_manifest, self.documents))
+
+    @property
+    def globs(self) -> tuple[str, ...]:
+        """What of `documents` is no manifest."""
+        return tuple(name for name in self.documents if not _is_manifest(name))
+
+
+def _is_manifest(name: str) -> bool:
+    return name.endswith(".jsonl") and not re.search(r"[*?\[]", name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -334,7 +359,18 @@ class MetadataConfig:
         Field(description="a list of names"),
     ] = None
     """Keys that travel under `custom`; if unset, all of front matter's and none of
-    a file's properties."""
+    a file's properties. `acl_*` and `classification` of a manifest or sidecar always
+    travel."""
+    required: Annotated[
+        tuple[Annotated[str, _line()], ...], Field(description="a list of names")
+    ] = ()
+    """Keys without which a document counts as failed, whoever says them."""
+    authority: Annotated[
+        tuple[Annotated[str, _line()], ...],
+        Field(description="a list of names, in which `*` stands for any end"),
+    ] = ()
+    """Keys for which manifest and sidecar win over the document, beside `acl_*`,
+    `classification`, `doc_id`, `effective_from` and `effective_to`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -400,7 +436,12 @@ class Config:
             ],
             "chunking": asdict(self.chunking),
             "prefix": asdict(self.prefix),
-            "metadata": asdict(self.metadata),
+            # Keys that are newer than hashes of before count where they say something.
+            "metadata": {
+                key: value
+                for key, value in asdict(self.metadata).items()
+                if value or key == "keep"
+            },
             "reader": asdict(self.reader),
             "reading": asdict(self.reading),
             "reading_max_tokens": self.cutting.reading_max_tokens,

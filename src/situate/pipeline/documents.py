@@ -11,7 +11,9 @@ from situate.collector import collector_paused
 from situate.corpus import same_id
 from situate.errors import ReadError
 from situate.files import opened
+from situate.given import Given, read_sidecar
 from situate.model import walk
+from situate.precedence import Policy, disorder, lacking, settle
 from situate.readers.options import DEFAULTS, Limits, ReaderOptions
 from situate.tokens import load_counter
 
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from situate.config import Config, CuttingConfig
     from situate.corpus import Source
     from situate.model import Chunk, Document, Metadata, Section
+    from situate.precedence import Settled
+    from situate.readers import Read
     from situate.tokens import TokenCounter
 
 
@@ -74,6 +78,14 @@ def options_of(cutting: CuttingConfig) -> ReaderOptions:
     )
 
 
+def policy_of(cutting: CuttingConfig) -> Policy:
+    """Give what a config wants of metadata."""
+    wanted = cutting.metadata
+    return Policy(
+        keep=wanted.keep, required=wanted.required, authority=wanted.authority
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preparer:
     """Reads and cuts the documents of one corpus."""
@@ -83,8 +95,9 @@ class Preparer:
     corpus: str | None = None
     doc_type: str | None = None
     options: ReaderOptions = DEFAULTS
-    keep: tuple[str, ...] | None = None
-    """Keys that travel under `custom`; None: all that readers give."""
+    policy: Policy = field(default_factory=Policy)
+    deleted: Mapping[str, str] = field(default_factory=dict)
+    """Ids that a manifest deletes, and where it does."""
     at_hand: Mapping[Path, Prepared | Failed] = field(default_factory=dict)
     """What has been read and cut before, and is not again."""
 
@@ -110,39 +123,80 @@ class Preparer:
             rules=rules_of(cutting),
             counter=load_counter(cutting.chunking.tokenizer),
             options=options_of(cutting),
-            keep=cutting.metadata.keep,
+            policy=policy_of(cutting),
         )
 
     def prepare(self, source: Source) -> Prepared:
         """Read and cut one document.
 
         Raises:
-            ReadError: it cannot be read, or is not what its name says.
+            ReadError: it cannot be read, or is not what its name says; it, or its
+                sidecar, says what cannot be, or lacks what is required.
         """
         data = _bytes_of(source, self.options.limits.max_bytes)
+        outside = _outside(source)
         with collector_paused():
             read = readers.read(
-                data, source.doc_id, doc_type=self.doc_type, options=self.options
+                data,
+                source.doc_id,
+                doc_type=None if outside else self.doc_type,
+                options=self.options,
             )
-            document = self._kept(read.document)
+            settled = settle(
+                read.document,
+                _own(read, source),
+                outside,
+                self.policy,
+                doc_type=self.doc_type,
+            )
+            self._refuse(settled, source)
+            document = _kept(settled.document, self.policy.kept(outside))
             chunks = chunk(document, self.rules, self.counter, corpus=self.corpus)
+        title = chunks[0].metadata.title if chunks else document.metadata.title
+        self._miss(settled, title, source)
         return Prepared(
             source=source,
             document=document,
             chunks=chunks,
-            warnings=read.warnings,
+            warnings=(
+                *read.warnings,
+                *(warning for each in outside for warning in each.warnings),
+                *settled.warnings,
+            ),
         )
 
-    def _kept(self, document: Document) -> Document:
-        """Leave out the keys that are not to travel, also those of sections."""
-        if self.keep is None:
-            return document
-        keep = frozenset(self.keep)
-        return replace(
-            document,
-            metadata=_only(document.metadata, keep),
-            root=_with_only(document.root, keep),
+    def _refuse(self, settled: Settled, source: Source) -> None:
+        """Refuse a document that is not in force on any day, or deleted.
+
+        Raises:
+            ReadError: it is.
+        """
+        if dates := disorder(settled.document):
+            message = f"{source.doc_id}: {dates}"
+            raise ReadError(message)
+        doc_id = settled.document.doc_id
+        if doc_id in self.deleted:
+            message = (
+                f"{source.doc_id}: names doc_id {doc_id!r}, which "
+                f"{self.deleted[doc_id]} deletes; remove the file or that line"
+            )
+            raise ReadError(message)
+
+    def _miss(self, settled: Settled, title: str | None, source: Source) -> None:
+        """Refuse a document that lacks a required key.
+
+        Raises:
+            ReadError: it does.
+        """
+        missing = lacking(
+            self.policy.required, settled.said, settled.document.metadata, title
         )
+        if missing:
+            message = (
+                f"{source.doc_id}: lacks {', '.join(missing)}, which "
+                "metadata.required names"
+            )
+            raise ReadError(message)
 
     def prepare_all(self, sources: Iterable[Source]) -> Iterator[Prepared | Failed]:
         """Read and cut documents one by one; a bad one is a value.
@@ -164,6 +218,43 @@ class Preparer:
             return self.prepare(source)
         except ReadError as error:
             return Failed(source=source, reason=str(error))
+
+
+def _outside(source: Source) -> tuple[Given, ...]:
+    """Give what manifest and sidecar say, those that there are.
+
+    Raises:
+        ReadError: the sidecar cannot be read.
+    """
+    said = [source.given] if source.given is not None else []
+    if source.sidecar is not None:
+        said.append(read_sidecar(source.sidecar, source.doc_id))
+    return tuple(said)
+
+
+def _own(read: Read, source: Source) -> Given:
+    """Give what a document says itself: not what its path or its hash is."""
+    document, path_id = read.document, source.doc_id
+    metadata = document.metadata
+    return Given(
+        where="the document",
+        doc_id=None if document.doc_id == path_id else document.doc_id,
+        version=read.named_version,
+        metadata=replace(
+            metadata, source=None if metadata.source == path_id else metadata.source
+        ),
+    )
+
+
+def _kept(document: Document, keep: frozenset[str] | None) -> Document:
+    """Leave out the keys that are not to travel, also those of sections."""
+    if keep is None:
+        return document
+    return replace(
+        document,
+        metadata=_only(document.metadata, keep),
+        root=_with_only(document.root, keep),
+    )
 
 
 def _with_only(root: Section, keep: frozenset[str]) -> Section:

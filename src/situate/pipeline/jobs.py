@@ -18,6 +18,7 @@ from situate.enrichment.providers import open_provider
 from situate.enrichment.settings import Settings
 from situate.errors import ConfigError, RecordError
 from situate.files import is_folder, opened, resolved
+from situate.listing import check_together, read_listing
 from situate.pipeline.documents import Prepared, Preparer
 from situate.pipeline.watching import Forecast
 from situate.pricing import load_models
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from situate.enrichment.plan import DocumentPlan
     from situate.enrichment.questions import Passage
     from situate.enrichment.settings import View
+    from situate.listing import Listing
     from situate.pipeline.watching import Watcher
     from situate.pricing import ModelFacts
     from situate.prompts import Prompt
@@ -137,7 +139,9 @@ class Job:
     preparer: Preparer
     asking: Asking | None
     excluded: frozenset[Path]
-    """Files and folders situate writes itself."""
+    """Files and folders situate writes itself, and manifests."""
+    listings: tuple[Listing, ...]
+    """The manifests."""
     inputs: tuple[Path, ...]
     """Files and folders a run is made from, beside the documents."""
 
@@ -145,15 +149,20 @@ class Job:
         """Find the documents.
 
         Raises:
-            SituateError: a glob matches nothing, or two files would bear one id.
+            SituateError: a glob matches nothing, a manifest lists nothing, or two
+                files would bear one id.
         """
-        folder = self.config.path.absolute().parent
-        documents = self.config.corpus.documents
-        return corpus.find(documents, folder, excluded=self.excluded)
+        return corpus.find(
+            self.config.corpus.globs,
+            _folder(self.config),
+            excluded=self.excluded,
+            listings=self.listings,
+        )
 
     def kept(self, sources: Sequence[Source]) -> tuple[Path, ...]:
         """Name what nothing that is written may replace."""
-        return (*self.inputs, *(source.path for source in sources))
+        files = (path for each in sources for path in (each.path, each.sidecar))
+        return (*self.inputs, *(path for path in files if path is not None))
 
     def forecast(
         self, sources: Sequence[Source], watcher: Watcher, *, compare: bool = False
@@ -317,8 +326,9 @@ def ready(configs: Sequence[Config]) -> tuple[Job, ...]:
     """Make the jobs of a run, or find out what is wrong before any work.
 
     Raises:
-        ConfigError: a tokenizer, prompt or cassette cannot be used.
+        ConfigError: a tokenizer, prompt, cassette or manifest cannot be used.
     """
+    listings = [_listings(config) for config in configs]
     for config in configs:
         if config.enrichment.enabled and config.enrichment.prompt is not None:
             refuse_questions(config.enrichment.prompt)
@@ -329,24 +339,62 @@ def ready(configs: Sequence[Config]) -> tuple[Job, ...]:
             *filter(_is_ours, config.output.files),
             *config.output.of_comparisons(),
             config.cache.directory,
+            *_manifests(config),
         )
     )
     inputs = tuple(
         path
         for config in configs
-        for path in (config.path, config.cache.directory, config.enrichment.replay)
+        for path in (
+            config.path,
+            config.cache.directory,
+            config.enrichment.replay,
+            *_manifests(config),
+        )
         if path is not None
     )
     return tuple(
         Job(
             config=config,
-            preparer=Preparer.of(config),
+            preparer=replace(Preparer.of(config), deleted=_deleted(own)),
             asking=Asking.of(config),
             excluded=excluded,
+            listings=own,
             inputs=inputs,
         )
-        for config in configs
+        for config, own in zip(configs, listings, strict=True)
     )
+
+
+def _folder(config: Config) -> Path:
+    """Give what globs and manifests are relative to."""
+    return config.path.absolute().parent
+
+
+def _manifests(config: Config) -> list[Path]:
+    return [_folder(config) / name for name in config.corpus.manifests]
+
+
+def _listings(config: Config) -> tuple[Listing, ...]:
+    """Read a corpus's manifests.
+
+    Raises:
+        ConfigError: a line is wrong, or two contradict each other.
+    """
+    names = config.corpus.manifests
+    listings = tuple(map(read_listing, _manifests(config), names))
+    check_together(listings)
+    return listings
+
+
+def _deleted(listings: Sequence[Listing]) -> dict[str, str]:
+    """Give the ids that manifests delete, and where."""
+    return {
+        entry.doc_id: entry.said_in
+        for listing in listings
+        for entry in listing.entries
+        if entry.op == "delete"
+    }
 
 
 def _is_ours(path: Path) -> bool:

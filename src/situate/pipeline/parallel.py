@@ -14,7 +14,7 @@ import threading
 from collections import deque
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing import parent_process
 from multiprocessing.connection import wait
 from multiprocessing.context import SpawnContext, SpawnProcess
@@ -24,7 +24,7 @@ from situate.pipeline.documents import Failed, Prepared, Preparer
 from situate.pipeline.written import Written, written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from concurrent.futures import Future
 
     from situate.config import Config
@@ -50,7 +50,7 @@ def write_all(
         for source in sources:
             yield _write(preparer, source)
         return
-    with _Pool(config, processes) as pool:
+    with _Pool(config, preparer.deleted, processes) as pool:
         waiting: deque[tuple[Source, Future[Written | Failed]]] = deque()
         for source in sources:
             waiting.append((source, pool.submit(source)))
@@ -84,6 +84,7 @@ class _Pool:
     """Processes that are replaced when a document ends one."""
 
     config: Config
+    deleted: Mapping[str, str]
     processes: int
     context: _Context = field(init=False)
     executor: ProcessPoolExecutor = field(init=False)
@@ -140,7 +141,7 @@ class _Pool:
             processes,
             mp_context=self.context,
             initializer=_start,
-            initargs=(self.config,),
+            initargs=(self.config, self.deleted),
         )
 
 
@@ -148,12 +149,12 @@ _preparer: Preparer | None = None
 """What a process of the pool reads and cuts with, made once when it starts."""
 
 
-def _start(config: Config) -> None:
+def _start(config: Config, deleted: Mapping[str, str]) -> None:
     global _preparer  # noqa: PLW0603 - a pool's processes have no other place for it
     # Whoever interrupts a run ends it in the process that writes.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_follow, daemon=True).start()
-    _preparer = Preparer.of(config)
+    _preparer = replace(Preparer.of(config), deleted=deleted)
 
 
 def _follow() -> None:

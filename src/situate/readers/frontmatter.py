@@ -220,7 +220,7 @@ def _read(block: str, style: str) -> Values | None:
     if len(block) > MAX_CHARACTERS:
         message = f"it is longer than {MAX_CHARACTERS} characters"
         raise FrontMatterError(message)
-    return read_yaml(block) if style == "yaml" else _read_toml(block)
+    return read_yaml(block) if style == "yaml" else read_toml(block)
 
 
 def _starts_like(block: str, style: str) -> bool:
@@ -232,7 +232,12 @@ def _starts_like(block: str, style: str) -> bool:
     return False
 
 
-def _read_toml(block: str) -> Values:
+def read_toml(block: str) -> Values:
+    """Read a block of TOML; dates and times become texts.
+
+    Raises:
+        FrontMatterError: it is not valid, or nests too deep.
+    """
     if any(line.count(".") > _MAX_DOTS for line in block.split("\n")):
         message = f"a line has more than {_MAX_DOTS} dots, which TOML nests by"
         raise FrontMatterError(message)
@@ -244,6 +249,15 @@ def _read_toml(block: str) -> Values:
     # tomllib lets int() and datetime() complain in their own words.
     except ValueError as error:
         raise FrontMatterError(str(error)) from error
+    return values_of(table)
+
+
+def values_of(table: Mapping[str, object]) -> Values:
+    """Give a table of TOML or JSON as values, without control characters.
+
+    Raises:
+        FrontMatterError: it nests too deep.
+    """
     values = {clean(key): _json(value, MAX_DEPTH) for key, value in table.items()}
     written = {
         key: value if isinstance(value, str) else str(value)
@@ -265,7 +279,7 @@ def _json(value: object, depth: int) -> JsonValue:
         return value.isoformat()
     if isinstance(value, int):
         return value if abs(value) < _MAX_INTEGER else hex(value)
-    if isinstance(value, float) and math.isfinite(value):
+    if value is None or (isinstance(value, float) and math.isfinite(value)):
         return value
     return clean(str(value))
 

@@ -37,6 +37,8 @@ class Read:
     document: Document
     warnings: tuple[str, ...] = ()
     """What was dropped or doubted, one sentence each, without the file's name."""
+    named_version: str | None = None
+    """The version that the document names; None where it is a hash of the tree."""
 
 
 @dataclass(slots=True)
@@ -164,7 +166,7 @@ class Outline:
             root=self._stack[0].close(),
             markup=markup,
         )
-        return Read(document=document, warnings=warnings)
+        return Read(document=document, warnings=warnings, named_version=version or None)
 
     def _hash_said(self) -> hashlib._Hash:
         # No text holds a NUL, so nothing can imitate a border.
