@@ -92,7 +92,7 @@ def test_a_verdict_says_its_reason_and_its_price() -> None:
     assert said.startswith("Keep breadcrumb+ statement situating-v1 against breadcrumb")
     assert kept.reason in said
     assert "per recovered question $0.15" in said
-    assert "once, for all sentences $1.37" in said
+    assert "once, at most $1.37" in said
     assert "index growth +13 %" in said
     assert "after Holm p = 0.018" in said
 

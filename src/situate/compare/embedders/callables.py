@@ -167,7 +167,7 @@ def _loaded(spec: str, kind: str) -> tuple[Callable[..., Any], str | None]:
         sys.path.append(here)
     try:
         module = importlib.import_module(module_name)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         message = (
             f"{kind} {spec!r}: module {module_name!r} cannot be imported: "
             f"{type(error).__name__}: {error}"

@@ -77,7 +77,7 @@ def _verdict(verdict: Verdict, facts: ArmFacts | None) -> Element:
     difference = verdict.difference
     figures = (
         ("per recovered question", words.usd(verdict.usd_per_recovered)),
-        ("once, for all sentences", words.usd(verdict.usd)),
+        ("once, at most", words.usd(verdict.usd)),
         ("recovered, net", f"{verdict.recovered:,}"),
         ("index growth", words.growth(facts.growth if facts else None)),
         (
