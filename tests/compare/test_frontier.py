@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from situate.compare.arms import Arm, Entry, above
 from situate.compare.frontier import (
     SHARES,
+    Advantage,
+    Frontier,
     Outcomes,
     beating,
     frontier,
@@ -24,6 +26,7 @@ from situate.compare.frontier import (
 from situate.compare.measures import Cuts
 from situate.compare.mixing import pair
 from situate.compare.questions import Excerpt, Question, word_counts
+from situate.compare.statistics import difference, resample
 from situate.compare.trial import Setting, try_arm
 
 if TYPE_CHECKING:
@@ -425,6 +428,53 @@ def test_random_choices_find_their_share() -> None:
         assert one.random_mean == pytest.approx(
             points[0.0].mean + share * (points[1.0].mean - points[0.0].mean), abs=0.01
         )
+
+
+def advantage(p: float = 0.001, low: float = 0.01, luck: float = 0.001) -> Advantage:
+    """Make what a score has over random choices, over all shares."""
+    return Advantage(
+        retriever="dense",
+        arm="stated",
+        score="a",
+        share=None,
+        difference=replace(difference([1], [0], resample(["a"], seed=1)), p=p, low=low),
+        luck=luck,
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "beats"),
+    [
+        (advantage(p=0.05, luck=0.05), True),
+        (advantage(p=0.051), False),
+        (advantage(luck=0.051), False),
+        (advantage(low=0.0), False),
+        (replace(advantage(), share=0.5), False),
+    ],
+    ids=["both tests", "not documents", "not choices", "not above", "one share"],
+)
+def test_a_score_beats_random_where_both_tests_agree(
+    one: Advantage, beats: bool
+) -> None:
+    """Other documents would say the same, and few random choices do as well."""
+    found = Frontier(points=(), advantages=(one,))
+
+    assert beating([found]) == ((one,) if beats else ())
+
+
+@pytest.mark.parametrize("apart", [False, True], ids=["one arm", "two arms"])
+@pytest.mark.parametrize("by", ["p", "luck"])
+@pytest.mark.parametrize(("value", "beats"), [(0.025, True), (0.026, False)])
+def test_scores_are_corrected_for_all_others(
+    by: str, value: float, beats: bool, apart: bool
+) -> None:
+    """Holm's: of two the better has half of 0.05, under whatever arm they stand."""
+    both = (advantage(**{by: value}), advantage(p=0.9))
+    groups = [both[:1], both[1:]] if apart else [both]
+
+    found = beating([Frontier(points=(), advantages=each) for each in groups])
+
+    assert found == (both[:1] if beats else ())
 
 
 def test_choices_by_luck_seldom_count_as_beating() -> None:

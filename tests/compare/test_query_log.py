@@ -3,10 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from situate.compare.arms import Arm, Entry, Statements
+from situate.compare.blind import Judged, Judgement, Key, Seat
+from situate.compare.measures import Cuts
+from situate.compare.querylog import (
+    basis,
+    check_judged,
+    judged_difference,
+    load_log,
+    read_judged,
+)
+from situate.compare.summary import Terms, summarize
+from situate.errors import RecordError
 from tests.compare.command import compared, situate, small_handbook
 from tests.compare.planted import write_questions
 from tests.support.chat import chatting
@@ -171,3 +186,192 @@ def test_a_page_that_nobody_judged_yet_says_so(tmp_path: Path, chat: Chat) -> No
 
     assert result.exit_code == 2
     assert "is judged yet" in result.stderr
+
+
+# ---------------------------------------------------------------- what was judged
+
+OURS = "breadcrumb+statement:p-v1"
+TERMS = Terms(cuts=Cuts(), margin=0.02, seed=1)
+
+
+def arm_of(kind: Any, statement: str | None = None) -> Arm:
+    """Make an arm of one entry."""
+    entry = Entry(
+        entry_id="a.md:a",
+        doc_id="a.md",
+        text="text",
+        breadcrumb="A",
+        statement=statement,
+        dense="\n".join(filter(None, ("A", statement, "text"))),
+        lexical=("A", "text"),
+        spans=((0, 4),),
+        text_tokens=1,
+        embed_tokens=2,
+    )
+    if statement is None:
+        return Arm(name=kind, kind=kind, entries=(entry,))
+    said = Statements(prompt="p-v1", by_chunk={"a.md:a": statement}, usd=Decimal(3))
+    return Arm(name=OURS, kind=kind, entries=(entry,), statements=said, placing="dense")
+
+
+CRUMB = arm_of("breadcrumb")
+MERGED = arm_of("breadcrumb+statement", "Says a.")
+
+
+def judged(
+    won: int, lost: int = 0, same: int = 0, *, unjudged: int = 0, share: float = 0.25
+) -> Judged:
+    """Judge the differing share of a log, each question of a page for itself alone."""
+    arms = (f"dense: {OURS}", "dense: breadcrumb")
+    winners = [arms[0]] * won + [arms[1]] * lost + [None] * same
+    qids = [f"log{number}" for number in range(len(winners) + unjudged)]
+    return Judged(
+        key=Key(
+            page="page",
+            arms=arms,
+            seed=1,
+            differing_share=share,
+            seats=tuple(Seat(qid=qid, left=arms[0], weight=1.0) for qid in qids),
+            basis=basis(MERGED, CRUMB),
+        ),
+        judgements=tuple(
+            Judgement(qid=qid, said="same", winner=winner)
+            for qid, winner in zip(qids, winners, strict=False)
+        ),
+        unjudged=tuple(qids[len(winners) :]),
+    )
+
+
+def verdict_on(found: Judged, *arms: Arm) -> Any:
+    """Decide on what was judged, and on nothing else."""
+    return summarize(arms or (CRUMB, MERGED), (), (), [found], TERMS).verdicts[0]
+
+
+@pytest.mark.parametrize("share", [1.0, 0.5, 0.1])
+def test_what_is_judged_counts_for_the_share_that_differs(share: float) -> None:
+    """Where both hand over the same, nobody is better off."""
+    whole = judged_difference(judged(18, 6, 6, share=1.0), seed=1)
+
+    found = judged_difference(judged(18, 6, 6, share=share), seed=1)
+
+    assert whole.mean == pytest.approx((18 - 6) / 30)
+    assert (found.mean, found.low, found.high, found.detectable) == pytest.approx(
+        tuple(
+            share * one for one in (whole.mean, whole.low, whole.high, whole.detectable)
+        )
+    )
+    assert (found.questions, found.won, found.lost) == (30, 18, 6)
+    assert found.p == whole.p
+
+
+def test_what_is_recovered_is_of_the_log() -> None:
+    """Of 160 queries 40 differ, and 30 of those are better off."""
+    verdict = verdict_on(judged(35, 5))
+
+    assert verdict.recovered == 30
+    assert verdict.usd_per_recovered == Decimal("0.1")
+    assert "40 judged questions, for a log of 160" in verdict.reason
+    assert verdict.choice == "keep"
+
+
+def test_a_sample_of_what_differs_speaks_for_all_of_the_log() -> None:
+    """Each question of the page stands for as many as were not drawn beside it."""
+    found = judged(35, 5)
+    seats = tuple(replace(seat, weight=4.0) for seat in found.key.seats)
+    drawn = replace(found, key=replace(found.key, seats=seats))
+
+    verdict = verdict_on(drawn)
+
+    assert verdict.difference.mean == pytest.approx(0.25 * 30 / 40)
+    assert verdict.recovered == 120
+
+
+def test_an_unfinished_page_is_undecided_and_says_how_much_is_left() -> None:
+    """Whoever stops at what they like decides nothing by it."""
+    verdict = verdict_on(judged(35, unjudged=5))
+
+    assert verdict.choice == "undecided"
+    assert verdict.reason.endswith("5 questions of the page are not judged yet.")
+
+
+@pytest.mark.parametrize(
+    "arms",
+    [
+        (CRUMB, arm_of("breadcrumb+statement", "Says b.")),
+        (replace(CRUMB, entries=(replace(CRUMB.entries[0], dense="B"),)), MERGED),
+        (replace(CRUMB, entries=CRUMB.entries * 2), MERGED),
+        (MERGED,),
+    ],
+    ids=["other sentences", "other chunks", "more chunks", "no breadcrumb"],
+)
+def test_what_was_judged_of_other_texts_is_refused(arms: tuple[Arm, ...]) -> None:
+    """Judgements hold for what was shown and for nothing else."""
+    with pytest.raises(RecordError, match="about other chunks or sentences than these"):
+        verdict_on(judged(3), *arms)
+
+
+def test_what_was_judged_of_another_arm_is_refused() -> None:
+    """The prompt that is missing is asked for, before any sentence is."""
+    with pytest.raises(RecordError, match=re.escape(f"the arm {OURS!r}, which is not")):
+        check_judged([judged(3)], {"breadcrumb"})
+
+
+def saved(folder: Path, **changes: Any) -> tuple[str, Path]:
+    """Write a key, with other values where they are given, and one judgement."""
+    key = folder / "page.key.json"
+    key.write_text(json.dumps(json.loads(judged(3).key.to_json()) | changes), "utf-8")
+    file = folder / "judged.jsonl"
+    write_questions(file, [{"page": "page", "qid": "log1", "choice": "left"}])
+    return str(key), file
+
+
+def test_a_page_that_is_given_twice_is_refused(tmp_path: Path) -> None:
+    """Its questions would count twice."""
+    once = saved(tmp_path)
+
+    with pytest.raises(RecordError, match="the page 'page' is given twice"):
+        read_judged([once, once])
+
+
+@pytest.mark.parametrize("share", [0, -0.5, 1.5, float("nan"), float("inf"), True])
+def test_a_share_that_is_none_is_refused(tmp_path: Path, share: float) -> None:
+    """Every difference is multiplied by it."""
+    with pytest.raises(RecordError, match=r"page\.key\.json"):
+        read_judged([saved(tmp_path, differing_share=share)])
+
+
+def test_all_of_a_log_may_differ(tmp_path: Path) -> None:
+    """A share of 1 is one."""
+    (found,) = read_judged([saved(tmp_path, differing_share=1)])
+
+    assert found.key.differing_share == 1
+    assert len(found.unjudged) == 2
+
+
+# ---------------------------------------------------------------- logs
+
+
+def test_a_log_with_one_qid_twice_is_refused(tmp_path: Path) -> None:
+    """Judgements name questions by it."""
+    rows: list[dict[str, object]] = [
+        {"qid": "a", "query": "what is asked"},
+        {"qid": "a", "query": "something else"},
+    ]
+
+    with pytest.raises(RecordError, match=r"log.jsonl:2: qid 'a' stands there twice"):
+        load_log(write_questions(tmp_path / "log.jsonl", rows))
+
+
+def test_equal_queries_of_a_log_count_once(tmp_path: Path) -> None:
+    """Under the qid that came first."""
+    log = tmp_path / "log.txt"
+    log.write_text(
+        'who pays\n{"qid": "b", "query": "who pays "}\n\nwho asks\n', "utf-8"
+    )
+
+    found = load_log(log)
+
+    assert [(one.qid, one.query) for one in found] == [
+        ("log1", "who pays"),
+        ("log4", "who asks"),
+    ]

@@ -98,6 +98,18 @@ def test_a_file_that_does_not_match_its_documents_is_refused_with_the_line(
     assert complaint in str(caught.value)
 
 
+@pytest.mark.parametrize("text", ["Unused days lapse", "unused DAYS lapse"])
+def test_evidence_that_stands_twice_wants_a_longer_quotation(
+    tmp_path: Path, text: str
+) -> None:
+    """In whatever case or line breaks: one of the two would count as not found."""
+    twice = "Unused days lapse in March.\n\nIn May unused\ndays lapse.\n"
+    question = QUESTION | {"gold": [{"doc_id": "leave.md", "text": text}]}
+
+    with pytest.raises(RecordError, match="stands more than once"):
+        load(written(tmp_path, question), {"leave.md": Ground("leave.md", twice, {})})
+
+
 def test_two_questions_of_one_name_are_refused(tmp_path: Path) -> None:
     """Runs and judgements name questions."""
     with pytest.raises(RecordError, match="'q1' stands there twice"):

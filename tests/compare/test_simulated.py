@@ -16,10 +16,10 @@ CORPORA = 100
 
 
 def test_what_gains_nothing_is_seldom_kept() -> None:
-    """With a chance of 5 %, 12 of 100 corpora happen once in 200 times."""
+    """Of 100 corpora 3 have a keep by these seeds; one more is allowed for."""
     seen = tally(Truth(), CORPORA, draws=400)
 
-    assert seen.any_keep < 12
+    assert seen.any_keep <= 4
     assert seen.choices["undecided"] > seen.choices["skip"] > 0
 
 

@@ -72,16 +72,17 @@ class Ground:
         spans = self._indexed().runs(wanted, max(start, after))
         return union(clip(spans, start, end))
 
-    def evidence(self, text: str) -> Span | None:
+    def evidence(self, text: str, *, after: int = 0) -> Span | None:
         """Find a quotation: letter for letter, else by its words in their order.
 
-        Line breaks, case and punctuation may differ; the words may not.
+        Line breaks, case and punctuation may differ; the words may not. Places before
+        `after` do not count.
         """
         wanted = text.strip()
-        place = self.text.find(wanted) if wanted else -1
+        place = self.text.find(wanted, after) if wanted else -1
         if place >= 0:
             return place, place + len(wanted)
-        return self._indexed().sequence(_words(wanted))
+        return self._indexed().sequence(_words(wanted), after)
 
     def _indexed(self) -> _Words:
         if self._words is None:
@@ -175,8 +176,8 @@ class _Words:
             place += length
         return spans
 
-    def sequence(self, words: Sequence[str]) -> Span | None:
-        """Give where words stand in a row; None where they do not."""
+    def sequence(self, words: Sequence[str], after: int = 0) -> Span | None:
+        """Give where words stand in a row from a place on; None where they do not."""
         if not words:
             return None
         if len(words) >= _RUN:
@@ -184,6 +185,8 @@ class _Words:
         else:
             candidates = range(len(self.words) - len(words) + 1)
         for here in candidates:
+            if self.starts[here] < after:
+                continue
             if self.words[here : here + len(words)] == list(words):
                 return self.starts[here], self.ends[here + len(words) - 1]
         return None

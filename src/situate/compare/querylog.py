@@ -22,7 +22,7 @@ from situate.model import digest
 from situate.records import from_line, read_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from situate.compare.arms import Arm, Entry
     from situate.compare.blind import Judged, Key
@@ -150,6 +150,23 @@ def read_judged(files: Sequence[tuple[str, Path]]) -> tuple[Judged, ...]:
             raise RecordError(message)
         found[judged.key.page] = judged
     return tuple(found.values())
+
+
+def check_judged(judged: Sequence[Judged], names: Collection[str]) -> None:
+    """Refuse judgements of arms that will not be there, before these are paid for.
+
+    Raises:
+        RecordError: a page was about an arm of another name.
+    """
+    for each in judged:
+        for said in each.key.arms:
+            arm = said.partition(": ")[2]
+            if arm not in names:
+                message = (
+                    f"what was judged is about the arm {arm!r}, which is not compared "
+                    "here; name its prompt"
+                )
+                raise RecordError(message)
 
 
 def judged_difference(judged: Judged, *, seed: int) -> Difference:

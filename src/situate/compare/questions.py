@@ -136,7 +136,7 @@ def _excerpt(fields: Fields, grounds: Mapping[str, Ground]) -> Excerpt:
         if found is None:
             message = f"{where}: {_shortened(text)!r} does not stand in {doc_id!r}"
             raise RecordError(message)
-        if ground.text.find(text.strip(), found[0] + 1) >= 0:
+        if ground.evidence(text, after=found[1]) is not None:
             message = (
                 f"{where}: {_shortened(text)!r} stands more than once in {doc_id!r}; "
                 "quote more, or give start and end"

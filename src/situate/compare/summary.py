@@ -201,19 +201,14 @@ def _preferred(arms: Sequence[Arm], judged: Judged, terms: Terms) -> Candidate:
     """Give what a person preferred as something to decide on.
 
     Raises:
-        RecordError: the page was about an arm that is not compared here.
+        RecordError: the page was about other chunks or sentences.
     """
     ours, theirs = judged.key.arms
     retriever, _, arm = ours.partition(": ")
     by_name = {each.name: each for each in arms}
-    if arm not in by_name:
-        message = (
-            f"what was judged is about the arm {arm!r}, which is not compared here; "
-            "name its prompt"
-        )
-        raise RecordError(message)
     rival = by_name.get(theirs.partition(": ")[2])
-    if rival is None or basis(by_name[arm], rival) != judged.key.basis:
+    ours_now = by_name.get(arm)
+    if ours_now is None or rival is None or basis(ours_now, rival) != judged.key.basis:
         message = (
             f"what was judged of {arm!r} is about other chunks or sentences than these;"
             " have a new page judged"
@@ -226,10 +221,10 @@ def _preferred(arms: Sequence[Arm], judged: Judged, terms: Terms) -> Candidate:
         measure="preferred",
         difference=judged_difference(judged, seed=terms.seed),
         drafted=False,
-        usd=by_name[arm].usd,
+        usd=ours_now.usd,
         partial=f"{len(judged.unjudged)} questions of the page are not judged yet"
         if judged.unjudged
-        else _partial(by_name[arm]),
+        else _partial(ours_now),
         population=judged.log_size,
     )
 

@@ -184,7 +184,7 @@ class Maker:
         counter = self.job.preparer.counter
         leaves, grounds = self.corpus.leaves, self.corpus.grounds
         kinds, wanted, prompts = self._kinds(), self._wanted(), self._prompts()
-        self._check_names(wanted, prompts)
+        self._check_names()
         for prompt in prompts if wanted else ():
             refuse_questions(prompt)
             job_for(self.job, prompt, self.spending).asked().check()
@@ -251,26 +251,35 @@ class Maker:
             raise ConfigError(message)
         return request.kinds
 
-    def _check_names(self, wanted: Sequence[Kind], prompts: Sequence[str]) -> None:
-        """Refuse two arms of one name.
-
-        Raises:
-            ConfigError: names are not told apart.
-        """
-        request = self.request
-        names = [
-            *FREE,
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the arms will be called, in no order."""
+        request, wanted = self.request, self._wanted()
+        return (
+            *(
+                kind
+                for kind in FREE
+                if kind in self._kinds() or (wanted and kind == "breadcrumb")
+            ),
             *(
                 name_of(kind, prompt, placing)
                 for kind in wanted
-                for prompt in prompts
+                for prompt in self._prompts()
                 for placing in request.placings
             ),
             *(f"fixed:{size}" for size in request.windows),
             *(name for name, _ in request.chunk_files),
             *(f"run:{name}" for name, _ in request.run_files),
-        ]
-        twice = next((name for name, n in Counter(names).items() if n > 1), None)
+        )
+
+    def _check_names(self) -> None:
+        """Refuse two arms of one name, and those of situate's for others.
+
+        Raises:
+            ConfigError: names are not told apart.
+        """
+        names = Counter((*self.names, *set(FREE).difference(self.names)))
+        twice = next((name for name, count in names.items() if count > 1), None)
         if twice is not None:
             message = f"two arms are called {twice!r}; give each its own name"
             raise ConfigError(message)
@@ -319,5 +328,6 @@ class Maker:
             tokens += more * (own + said)
         queries = sum(counter.count(query) for query in self.queries)
         instruction = counter.count(config.embedder.instruction or "")
-        texts_more = len(texts) + more * len(self.corpus.leaves.chunks)
+        own_texts = len(known[0].entries) + len(known[0].documents)
+        texts_more = len(texts) + more * own_texts
         return tokens + queries + instruction * texts_more

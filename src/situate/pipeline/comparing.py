@@ -19,6 +19,7 @@ from situate.compare.outside import run_file
 from situate.compare.querylog import (
     basis,
     blind_page,
+    check_judged,
     contests,
     load_log,
     read_judged,
@@ -163,6 +164,7 @@ def _worked(
         queries=[one.query for one in (*questions, *log)],
     )
     arms = list(maker.without_statements())
+    check_judged(judged, maker.names)
     runs = [run_file(name, path, questions, arms) for name, path in request.run_files]
     is_lexical = LEXICAL.issuperset(request.retrievers)
     if isinstance(embedder, PaidEmbedder) and not is_lexical:

@@ -54,7 +54,7 @@ class PaidEmbedder(Embedder, Protocol):
         """Find out, before anything is sent, whether it can be asked.
 
         Raises:
-            ConfigError: the key is missing, say.
+            AuthenticationFailed: there is no key where one is needed.
         """
 
     def ask(self, texts: Sequence[str], role: Role, take: Take) -> None:

@@ -94,7 +94,7 @@ class OpenAIEmbedder:
         """Find out whether there is a key where one is needed.
 
         Raises:
-            ConfigError: there is none.
+            AuthenticationFailed: there is none.
         """
         self._connection.check()
 
