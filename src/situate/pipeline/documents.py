@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from situate.config import Config, CuttingConfig
     from situate.corpus import Source
+    from situate.errors import Refusal
     from situate.model import Chunk, Document, Metadata, Section
     from situate.precedence import Settled
     from situate.readers import Read
@@ -50,6 +51,7 @@ class Failed:
 
     source: Source
     reason: str
+    refusal: Refusal = "other"
 
 
 def rules_of(cutting: CuttingConfig) -> Rules:
@@ -217,7 +219,7 @@ class Preparer:
         try:
             return self.prepare(source)
         except ReadError as error:
-            return Failed(source=source, reason=str(error))
+            return Failed(source=source, reason=str(error), refusal=error.refusal)
 
 
 def _outside(source: Source) -> tuple[Given, ...]:
@@ -317,4 +319,4 @@ def _bytes_of(source: Source, most: int) -> bytes:
             return file.read(most + 1)
     except OSError as error:
         message = f"{source.doc_id}: cannot be read: {error.strerror or error}"
-        raise ReadError(message) from error
+        raise ReadError(message, refusal="unreadable") from error

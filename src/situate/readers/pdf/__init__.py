@@ -158,7 +158,7 @@ def _refuse_scan(taken: _Taken, source: str) -> None:
     showing = [page for page in taken.pages if page.characters or page.lacks_text]
     if showing and all(page.lacks_text and not page.entered for page in showing):
         message = f"{source}: has no text layer, as a scan; {_DOCLING}"
-        raise ReadError(message)
+        raise ReadError(message, refusal="scan")
 
 
 def _warnings(taken: _Taken) -> Iterator[str]:
