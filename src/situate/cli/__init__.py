@@ -24,6 +24,7 @@ from situate.cli import (
     files,
     inspecting,
     queries,
+    survey,
 )
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ app.command()(files.chunk)
 app.command()(corpora.plan)
 app.command()(files.check)
 app.command()(files.show)
+app.command()(survey.survey)
 app.command()(inspecting.inspect)
 app.command()(compare.compare)
 app.command()(diff.diff)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from situate.model import Chunk, Document, Metadata, Section
     from situate.precedence import Settled
     from situate.readers import Read
+    from situate.readers.tree import Sign
     from situate.tokens import TokenCounter
 
 
@@ -38,6 +39,7 @@ class Prepared:
     document: Document
     chunks: tuple[Chunk, ...]
     warnings: tuple[str, ...]
+    signs: frozenset[Sign] = frozenset()
 
     @property
     def doc_id(self) -> str:
@@ -165,6 +167,7 @@ class Preparer:
                 *(warning for each in outside for warning in each.warnings),
                 *settled.warnings,
             ),
+            signs=read.signs,
         )
 
     def _refuse(self, settled: Settled, source: Source) -> None:

@@ -143,10 +143,7 @@ class Survey:
                 if block.kind != "code":
                     sample.append(block.text[:room])
                     room -= len(block.text)
-        text = "\n".join(sample)
-        if languages.script_of(text) == languages.EAST_ASIAN:
-            return "zh"
-        return languages.spoken(words(text))
+        return languages.told("\n".join(sample))
 
     @cached_property
     def targets(self) -> dict[str, str] | None:
