@@ -25,6 +25,7 @@ from situate.cli import (
     inspecting,
     queries,
     survey,
+    why,
 )
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ app.command()(files.chunk)
 app.command()(corpora.plan)
 app.command()(files.check)
 app.command()(files.show)
+app.command()(why.why)
 app.command()(survey.survey)
 app.command()(inspecting.inspect)
 app.command()(compare.compare)
