@@ -14,7 +14,7 @@ from situate.cli import app
 from situate.corpus import find
 from tests.readers import docx_files as docx
 from tests.readers.pdf_files import Sheet, Text, pdf, prose
-from tests.support.corpora import LEAVE, TRAVEL
+from tests.support.corpora import LEAVE, TRAVEL, handbook
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -171,6 +171,50 @@ def test_what_a_sidecar_says_is_not_missing(tmp_path: Path) -> None:
     assert found["contents"]["effective_from"] == "2026-01-01"
     assert found["contents"]["acl"] == ["acl_groups"]
     assert found["contents"]["language_from"] == "metadata"
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        pytest.param(LEAVE, "en", id="function words"),
+        pytest.param("# 报销\n\n差旅费用在三十天内报销。\n", "zh", id="script"),
+        pytest.param("# 12\n\n4711\n", None, id="neither"),
+    ],
+)
+def test_a_language_nobody_names_is_told_by_the_text(
+    tmp_path: Path, text: str, language: str | None
+) -> None:
+    """Where the text leaves no doubt."""
+    write(tmp_path, a_md=text)
+
+    (found,) = surveyed(".").values()
+
+    assert found["contents"]["language"] == language
+    assert found["contents"]["language_from"] == (language and "text")
+
+
+def test_a_survey_says_what_a_run_does(tmp_path: Path) -> None:
+    """What it calls refused fails there, and nothing else."""
+    corpus = handbook(tmp_path, corpus={"documents": ["docs/**/*"]})
+    write(
+        tmp_path / "docs",
+        noise_txt=NOISE,
+        scan_pdf=pdf(Sheet(picture=True)),
+        none_md="",
+        old_doc=OLD_OFFICE,
+        said_md=TRAVEL,
+    )
+    (tmp_path / "docs" / "said.md.meta.toml").write_bytes(b"\xff")
+
+    corpus.run()
+    found = surveyed("docs")
+
+    failed = {f"docs/{each['doc_id']}" for each in corpus.manifest["failed"]}
+    refused = {path for path, each in found.items() if each["contents"] is None}
+    assert refused == failed
+    assert found["docs/said.md"]["reason"] == (
+        "docs/said.md: docs/said.md.meta.toml is not UTF-8"
+    )
 
 
 def test_copies_are_known_by_their_bytes(tmp_path: Path) -> None:
