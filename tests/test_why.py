@@ -304,6 +304,19 @@ def test_a_neighbour_that_is_missing_is_not_made_up(
     assert "missing from this file" in found[edge]["words"]
 
 
+def test_a_record_without_blocks_leaves_its_ends_unknown(corpus: Corpus) -> None:
+    """Whoever wrote it: it is no reason to give up."""
+    lines = corpus.chunks.read_bytes().splitlines(keepends=True)
+    bare = from_record(from_line(lines[0], "first"), "first")
+    bare = replace(bare, block_ids=(), spans=(), parts={})
+    corpus.chunks.write_bytes(b"".join([to_line(to_record(bare)), *lines[1:]]))
+
+    found = told(DAYS, corpus.chunks)
+
+    assert found["begins"]["rule"] is None
+    assert found["ends"]["rule"] == "C1"
+
+
 def test_a_line_broken_by_a_kill_costs_only_itself(tmp_path: Path) -> None:
     """A ledger may hold half a line, a mark at its start, and what others wrote."""
     path = tmp_path / "a.ledger.jsonl"

@@ -57,6 +57,8 @@ class Surroundings:
 
 def parted(left: Chunk, right: Chunk, around: Surroundings) -> Edge:
     """Say why one leaf ends and the next begins."""
+    if not left.block_ids or not right.block_ids:
+        return Edge(rule=None, words="one of the two records names no block")
     last, first = left.block_ids[-1], right.block_ids[0]
     if last == first:
         return _inside(left, right, around)

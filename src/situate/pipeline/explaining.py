@@ -132,8 +132,8 @@ def explain(chunk_id: str, chunks: Path, *, source: Path | None = None) -> Expla
     told = None if source is None else _read(source, about.options)
     if told is not None and told.version != chunk.doc_version:
         notes.append(
-            f"{source} is not the version that this chunk was cut from: the passage "
-            "may be another"
+            f"{source} is not the version that this chunk was cut from, unless a "
+            "manifest or sidecar named that: the passage may be another"
         )
     return Explanation(
         chunk=chunk,
