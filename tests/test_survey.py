@@ -242,11 +242,11 @@ def test_tracked_changes_are_pointed_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [
-        pytest.param("a.pdf", pdf(Sheet(picture=True)), "no text layer", id="scan"),
+        pytest.param("a.pdf", pdf(Sheet(picture=True)), "pictures of text", id="scan"),
         pytest.param(
             "a.pdf",
             pdf(prose("Words of a page."), Sheet(picture=True)),
-            "reader of pictures",
+            "the pages that show pictures",
             id="a page without text",
         ),
         pytest.param(
@@ -336,8 +336,7 @@ def test_people_get_a_table_what_is_lacking_and_what_to_look_at(
         "without title 0, without effective_from 2, without acl_* 2",
         "languages en 2",
         "c.doc: there is no reader for '.doc' files, a format of old; save it as "
-        ".docx; better through Docling: Docling reads .doc files",
-        "d.mp3: there is no reader for it",
+        ".docx; Docling reads .doc files",
     ]
     assert result.stderr == ""
 
@@ -345,7 +344,7 @@ def test_people_get_a_table_what_is_lacking_and_what_to_look_at(
 def test_machines_get_the_same_counts(tmp_path: Path) -> None:
     """And every file, however many there are."""
     for number in range(150):
-        (tmp_path / f"{number:03}.xyz").write_text("words")
+        (tmp_path / f"{number:03}.doc").write_text("words")
     write(tmp_path, a_md=LEAVE)
 
     shown = situate(".")
@@ -353,7 +352,7 @@ def test_machines_get_the_same_counts(tmp_path: Path) -> None:
 
     assert found["kinds"] == [
         {"state": "readable", "kind": "markdown", "files": 1, "bytes": len(LEAVE)},
-        {"state": "unsupported", "kind": ".xyz", "files": 150, "bytes": 750},
+        {"state": "legacy", "kind": ".doc", "files": 150, "bytes": 750},
     ]
     assert len(found["files"]) == 151
     assert "50 more are not shown" in shown.stderr
@@ -377,6 +376,23 @@ def test_a_path_to_nothing_is_exit_code_2(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert result.stdout == ""
     assert result.stderr == "situate: none: there is no such file or folder\n"
+
+
+def test_files_that_nothing_here_is_meant_to_read_are_counted_alone(
+    tmp_path: Path,
+) -> None:
+    """A thousand pictures and programs would hide what matters."""
+    write(tmp_path, a_py="run()", b_py="run()", c_xlsx=b"PK", d_json="{}")
+
+    *counts, workbook, other = situate(".").stdout.splitlines()
+
+    assert [line.split()[0] for line in counts] == [
+        "state",
+        *["unsupported"] * 3,
+        "total",
+    ]
+    assert workbook == "c.xlsx: there is no reader for it; Docling reads .xlsx files"
+    assert other.startswith("d.json: is JSON but no DoclingDocument")
 
 
 def test_a_name_cannot_steer_a_terminal(tmp_path: Path) -> None:

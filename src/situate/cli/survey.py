@@ -130,10 +130,17 @@ def _facts(found: Survey) -> Iterator[str]:
 
 
 def _remarks(each: Surveyed) -> Iterator[str]:
-    """Yield why a file is not simply read."""
+    """Yield why a file is not simply read.
+
+    The table alone tells of files that nothing here is meant to read.
+    """
+    if each.state == "unsupported" and each.format is None and each.docling is None:
+        return
     if each.state == "empty":
         yield "has no text" if each.bytes else "is empty"
-    elif each.state == "unsupported":
+    elif each.state == "scan":
+        yield "has no text layer, as a scan"
+    elif each.format is None and each.state == "unsupported":
         yield "there is no reader for it"
     elif each.reason is not None:
         yield each.reason.removeprefix(f"{each.path}: ")
@@ -142,7 +149,7 @@ def _remarks(each: Surveyed) -> Iterator[str]:
     if each.contents is not None and each.contents.tracked_changes:
         yield "has tracked changes"
     if each.docling is not None:
-        yield f"better through Docling: {each.docling}"
+        yield each.docling
 
 
 def _count(lacking: Iterable[bool]) -> str:

@@ -130,13 +130,6 @@ def spoken(words: Collection[str]) -> str | None:
     return hits[0][0] if len(hits) == 1 or hits[0][1] > 2 * hits[1][1] else None
 
 
-def told(text: str) -> str | None:
-    """Name the language of a text by its script, else by its function words."""
-    if script_of(text) == EAST_ASIAN:
-        return "zh"
-    return spoken(frozenset(_WORD.findall(text.casefold())))
-
-
 @functools.lru_cache(maxsize=256)
 def code_of(language: str | None) -> str:
     """Give the primary subtag of `de-CH`, `pt_BR`."""

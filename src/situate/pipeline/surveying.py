@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from situate import files
 from situate.corpus import Places, Source, contents, path_id
-from situate.enrichment import language as languages
+from situate.enrichment.telling import told
 from situate.errors import ConfigError, Refusal, SituateError
 from situate.given import find_sidecar
 from situate.model import leaf_ids, walk
@@ -249,13 +249,13 @@ def _contents(prepared: Prepared) -> Contents:
     structure = custom.get("structure")
     confidence = custom.get("structure_confidence")
     is_pdf = format_of(prepared.source.doc_id) == "pdf"
-    told = None if metadata.language else languages.told(_sample(prepared))
+    spoken = None if metadata.language else told(_sample(prepared))
     return Contents(
         title=chunks[0].metadata.title if chunks else metadata.title,
         effective_from=metadata.effective_from,
         acl=tuple(sorted(key for key in custom if fnmatchcase(key, "acl_*"))),
-        language=metadata.language or told,
-        language_from=_from_where(metadata.language, told),
+        language=metadata.language or spoken,
+        language_from=_from_where(metadata.language, spoken),
         # The root is no section of the author's.
         sections=sum(1 for _ in walk(document.root)) - 1,
         leaves=len(leaf_ids(chunks)),
@@ -269,11 +269,11 @@ def _contents(prepared: Prepared) -> Contents:
 
 
 def _from_where(
-    named: str | None, told: str | None
+    named: str | None, spoken: str | None
 ) -> Literal["metadata", "text"] | None:
     if named:
         return "metadata"
-    return "text" if told else None
+    return "text" if spoken else None
 
 
 def _sample(prepared: Prepared) -> str:
@@ -291,7 +291,7 @@ def _sample(prepared: Prepared) -> str:
 def _instead_of(source: Source, failed: Failed) -> str | None:
     """Say why Docling reads what is refused here."""
     if failed.refusal == "scan":
-        return "it has no text layer; Docling reads pictures of text"
+        return "Docling reads pictures of text"
     extension = PurePosixPath(source.doc_id).suffix.lower()
     if failed.refusal in {"unsupported", "legacy"} and extension in _DOCLING_READS:
         return f"Docling reads {extension} files"
@@ -301,12 +301,12 @@ def _instead_of(source: Source, failed: Failed) -> str | None:
 def _better_by_docling(known: Contents, prepared: Prepared) -> str | None:
     """Say why Docling would make more of what is read here."""
     if "needs_ocr" in prepared.signs:
-        return "pages of it show text that only a reader of pictures can read"
+        return "Docling reads the pages that show pictures of text"
     confidence = known.structure_confidence
     if confidence is None or confidence > _SURE:
         return None
     found = "guessed from their look" if confidence else "not found"
     return (
-        f"its headings are {found} (confidence {confidence:g}), and its tables are "
-        "not told from text"
+        f"Docling tells tables from text; here headings are {found} "
+        f"(confidence {confidence:g}) and tables are not"
     )
