@@ -1,4 +1,4 @@
-"""Names the language of a text where nobody does, for whoever asks and judges nothing."""
+"""Names the language of a text where nobody does; judges nothing."""
 
 from __future__ import annotations
 
