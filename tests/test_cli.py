@@ -43,6 +43,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 COMMANDS = [
     *("run", "chunk", "plan", "check", "show", "inspect", "diff", "compare"),
+    *("survey", "why"),
     "queries make",
     *("batch export", "batch import", "batch submit", "batch status"),
     *("batch collect", "batch cancel", "batch resolve"),

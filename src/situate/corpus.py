@@ -125,15 +125,31 @@ def find(
     )
 
 
+def contents(folder: Path) -> tuple[list[Path], list[Path]]:
+    """Give what a folder holds for a glob that ends in `**/*`.
+
+    That is what may be documents, and the folders to go on with.
+
+    Raises:
+        SituateError: it may not be read.
+    """
+    documents = [path for path in _entries(folder, "*") if _may_be_document(path)]
+    return documents, _folders(folder)
+
+
+def _may_be_document(path: Path) -> bool:
+    # An office program keeps `~$NAME` beside what it has open.
+    if path.name.startswith("~$") or path.name.endswith(SIDECAR):
+        return False
+    return not is_folder(path)
+
+
 def _matches(pattern: str, folder: Path) -> Iterator[tuple[Path, str]]:
     """Yield what may be a document, with the id its path gives it."""
     fixed, rest = _split(pattern)
     start = folder / fixed
     for path in _walk(start, rest):
-        # An office program keeps `~$NAME` beside what it has open.
-        if path.name.startswith("~$") or path.name.endswith(SIDECAR):
-            continue
-        if not is_folder(path):
+        if _may_be_document(path):
             yield path, path_id(path.relative_to(start))
 
 

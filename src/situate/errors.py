@@ -25,10 +25,28 @@ Messages name the thing, what was found and what to do. They never hold a secret
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from situate.usage import Usage
+
+
+Refusal = Literal[
+    "unsupported",
+    "legacy",
+    "misnamed",
+    "encrypted",
+    "scan",
+    "binary",
+    "limit",
+    "package",
+    "unreadable",
+    "other",
+]
+"""Why a document is refused, where one knows: no reader is for it; a format older than
+those that are; it is not what its name says; protected; pictures of pages; no text; too
+large or an archive bomb; a package to read it with is missing; the file system does not
+give it."""
 
 
 class SituateError(Exception):
@@ -37,6 +55,10 @@ class SituateError(Exception):
 
 class ReadError(SituateError):
     """A document cannot be read; the message starts with its name."""
+
+    def __init__(self, message: str, *, refusal: Refusal = "other") -> None:
+        super().__init__(message)
+        self.refusal = refusal
 
 
 class ConfigError(SituateError):

@@ -239,8 +239,11 @@ def test_a_protected_book_is_refused() -> None:
         return book(pages, spine=["a.xhtml"], others=others)
 
     assert tree(protected("font.otf"))[-1] == "  paragraph 'one'"
-    with pytest.raises(ReadError, match=r"^book\.epub: is protected \(DRM\): .*a\.xht"):
+    with pytest.raises(
+        ReadError, match=r"^book\.epub: is protected \(DRM\): .*a\.xht"
+    ) as caught:
         read(protected("a.xhtml"), "book.epub")
+    assert caught.value.refusal == "encrypted"
 
 
 ENTITIES = '<!DOCTYPE p [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">]>'

@@ -56,8 +56,12 @@ def test_an_encrypted_file_asks_for_one_without_a_password() -> None:
         b"/Root 1 0 R", f"/Root 1 0 R /Encrypt << {encrypt} >> /ID [<00> <00>]".encode()
     )
 
-    with pytest.raises(ReadError, match=r"^doc\.pdf: is encrypted; save it without"):
+    with pytest.raises(
+        ReadError, match=r"^doc\.pdf: is encrypted; save it without"
+    ) as caught:
         read(data, "doc.pdf")
+
+    assert caught.value.refusal == "encrypted"
 
 
 def test_a_missing_library_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:

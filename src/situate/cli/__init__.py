@@ -24,6 +24,8 @@ from situate.cli import (
     files,
     inspecting,
     queries,
+    survey,
+    why,
 )
 
 if TYPE_CHECKING:
@@ -52,6 +54,8 @@ app.command()(files.chunk)
 app.command()(corpora.plan)
 app.command()(files.check)
 app.command()(files.show)
+app.command()(why.why)
+app.command()(survey.survey)
 app.command()(inspecting.inspect)
 app.command()(compare.compare)
 app.command()(diff.diff)

@@ -24,6 +24,10 @@ _IN_MEMORY = 16 * 1024 * 1024
 """Bytes of chunks that wait in memory until all files are read."""
 
 ChunksFile = Annotated[Path, typer.Argument(metavar="CHUNKS", help="A chunks file.")]
+ChunkId = Annotated[str, typer.Argument(metavar="CHUNK_ID", help="Which chunk.")]
+Holding = Annotated[
+    Path, typer.Option(metavar="FILE", help="The chunks file that holds it.")
+]
 Source = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="The document that was read."),
@@ -187,13 +191,7 @@ def _conclude(report: Report) -> None:
 
 
 def show(
-    chunk_id: Annotated[str, typer.Argument(metavar="CHUNK_ID", help="Which chunk.")],
-    *,
-    chunks: Annotated[
-        Path, typer.Option(metavar="FILE", help="The chunks file that holds it.")
-    ],
-    source: Source = None,
-    as_json: Json = False,
+    chunk_id: ChunkId, *, chunks: Holding, source: Source = None, as_json: Json = False
 ) -> None:
     """Show a chunk: what stands above it, and its passage of the source.
 

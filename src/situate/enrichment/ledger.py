@@ -10,13 +10,15 @@ import json
 import os
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Literal, TextIO
 
-from situate.errors import ConfigError
+from situate.errors import ConfigError, RecordError
+from situate.fields import Fields
+from situate.records import from_line, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from decimal import Decimal
     from pathlib import Path
     from types import TracebackType
     from typing import Self
@@ -55,6 +57,65 @@ class Entry:
     cost_usd: Decimal | None
     """None when the price is unknown; 0 for what was at hand."""
     source: Source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noted:
+    """What a ledger says of one request about a chunk."""
+
+    time: str
+    """When it ended, as the ledger has it."""
+    source: str
+    outcome: str
+    provider: str
+    model: str
+    """The one that answered, else the one that was asked."""
+    view: str | None
+    attempts: int
+    chunks: int
+    """How many were asked about together."""
+    cost_usd: Decimal | None
+    """For all of them; None when the price is unknown."""
+
+
+def noted(path: Path, chunk_id: str) -> tuple[tuple[Noted, ...], int]:
+    """Give the requests about a chunk, oldest first, and how many lines are broken.
+
+    Only lines that hold its id are looked at; a killed run leaves half a line.
+
+    Raises:
+        RecordError: the file cannot be read.
+    """
+    # As `Ledger` writes it, quotes included, so that no longer id is taken for it.
+    wanted = json.dumps(chunk_id).encode()
+    found: list[Noted] = []
+    broken = 0
+    for where, line in read_lines(path):
+        if wanted not in line:
+            continue
+        try:
+            fields = Fields(from_line(line, where), where)
+            ids = fields.listed("chunk_ids", str)
+            if chunk_id in ids:
+                found.append(_noted(fields, len(ids)))
+        except (RecordError, InvalidOperation):
+            broken += 1
+    return tuple(found), broken
+
+
+def _noted(fields: Fields, chunks: int) -> Noted:
+    asked, cost = fields.text("model_asked"), fields.text_or_none("cost_usd")
+    return Noted(
+        time=fields.text("time"),
+        source=fields.text("source"),
+        outcome=fields.text("outcome"),
+        provider=fields.text("provider"),
+        model=fields.text_or_none("model_answered") or asked,
+        view=fields.text_or_none("view"),
+        attempts=fields.whole("attempts"),
+        chunks=chunks,
+        cost_usd=None if cost is None else Decimal(cost),
+    )
 
 
 def _now() -> datetime:

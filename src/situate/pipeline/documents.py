@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 
     from situate.config import Config, CuttingConfig
     from situate.corpus import Source
+    from situate.errors import Refusal
     from situate.model import Chunk, Document, Metadata, Section
     from situate.precedence import Settled
     from situate.readers import Read
+    from situate.readers.tree import Sign
     from situate.tokens import TokenCounter
 
 
@@ -37,6 +39,7 @@ class Prepared:
     document: Document
     chunks: tuple[Chunk, ...]
     warnings: tuple[str, ...]
+    signs: frozenset[Sign] = frozenset()
 
     @property
     def doc_id(self) -> str:
@@ -50,6 +53,7 @@ class Failed:
 
     source: Source
     reason: str
+    refusal: Refusal = "other"
 
 
 def rules_of(cutting: CuttingConfig) -> Rules:
@@ -163,6 +167,7 @@ class Preparer:
                 *(warning for each in outside for warning in each.warnings),
                 *settled.warnings,
             ),
+            signs=read.signs,
         )
 
     def _refuse(self, settled: Settled, source: Source) -> None:
@@ -217,7 +222,7 @@ class Preparer:
         try:
             return self.prepare(source)
         except ReadError as error:
-            return Failed(source=source, reason=str(error))
+            return Failed(source=source, reason=str(error), refusal=error.refusal)
 
 
 def _outside(source: Source) -> tuple[Given, ...]:
@@ -317,4 +322,4 @@ def _bytes_of(source: Source, most: int) -> bytes:
             return file.read(most + 1)
     except OSError as error:
         message = f"{source.doc_id}: cannot be read: {error.strerror or error}"
-        raise ReadError(message) from error
+        raise ReadError(message, refusal="unreadable") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from situate.errors import RecordError
@@ -11,9 +12,11 @@ from situate.readers.decoding import clean, decode
 from situate.records import from_line, from_record, read_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from situate.model import Chunk
+    from situate.records import Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,17 +35,51 @@ def find_chunk(chunk_id: str, chunks: Path, *, source: Path | None = None) -> Sh
         RecordError: no chunk has this id, or a file cannot be read.
         ReadError: the source cannot be decoded.
     """
-    for where, line in read_lines(chunks):
-        record = from_line(line, where)
+    (*_, (where, record)), _ = _up_to(chunk_id, chunks)
+    chunk = from_record(record, where)
+    return Shown(chunk=chunk, passage=passage(chunk, source))
+
+
+def find_among(chunk_id: str, chunks: Path) -> tuple[Chunk, tuple[Chunk, ...]]:
+    """Find a chunk, and all chunks of its document that stand beside it.
+
+    Raises:
+        RecordError: no chunk has this id, or a file cannot be read.
+    """
+    own, rest = _up_to(chunk_id, chunks)
+    doc_id = own[-1][1].get("doc_id")
+    after = takewhile(lambda found: found[1].get("doc_id") == doc_id, rest)
+    found = [from_record(record, where) for where, record in own]
+    return found[-1], (*found, *(from_record(record, where) for where, record in after))
+
+
+def _up_to(
+    chunk_id: str, chunks: Path
+) -> tuple[list[tuple[str, Record]], Iterator[tuple[str, Record]]]:
+    """Give what stands of a document up to a chunk, with it, and what is left to read.
+
+    Raises:
+        RecordError: no chunk has this id, or a file cannot be read.
+    """
+    records = ((where, from_line(line, where)) for where, line in read_lines(chunks))
+    own: list[tuple[str, Record]] = []
+    for where, record in records:
+        if own and record.get("doc_id") != own[-1][1].get("doc_id"):
+            own.clear()
+        own.append((where, record))
         if record.get("chunk_id") == chunk_id:
-            chunk = from_record(record, where)
-            return Shown(chunk=chunk, passage=_passage(chunk, source))
+            return own, records
     message = f"{chunks}: no chunk has the id {chunk_id!r}"
     raise RecordError(message)
 
 
-def _passage(chunk: Chunk, source: Path | None) -> str | None:
-    """Give what the spans name, with the white space between them."""
+def passage(chunk: Chunk, source: Path | None) -> str | None:
+    """Give what the spans name, with the white space between them.
+
+    Raises:
+        RecordError: the source cannot be read, or is too short to be it.
+        ReadError: it cannot be decoded.
+    """
     spans = [span for span in chunk.spans if span is not None]
     if source is None or not spans:
         return None

@@ -54,6 +54,7 @@ __all__ = [
     "ReaderOptions",
     "decode",
     "extensions",
+    "format_of",
     "passages",
     "read",
 ]
@@ -80,6 +81,13 @@ _FORMATS: Mapping[str, str] = {
 """The modules by extension; each is imported when a file asks for it."""
 
 
+_LEGACY: Mapping[str, str] = {
+    **dict.fromkeys((".doc", ".dot", ".rtf", ".wpd", ".wps"), ".docx"),
+    **dict.fromkeys((".xls", ".xlt", ".ppt", ".pps", ".pot"), ".pdf"),
+}
+"""Formats older than those that are read, and what to save their files as."""
+
+
 def read(
     data: bytes,
     source: str,
@@ -99,7 +107,7 @@ def read(
     most = options.limits.max_bytes
     if len(data) > most:
         message = f"{source}: is larger than {most:,} bytes, the limit; split it"
-        raise ReadError(message)
+        raise ReadError(message, refusal="limit")
     found = _format(source)
     with collector_paused():
         return found.read(data, source, doc_type=doc_type, options=options)
@@ -119,13 +127,24 @@ def passages(data: bytes, source: str) -> Iterator[str]:
 def _format(source: str) -> Format:
     extension = PurePosixPath(source).suffix.lower()
     module = _FORMATS.get(extension)
+    if extension in _LEGACY:
+        message = (
+            f"{source}: there is no reader for {extension!r} files, a format of old; "
+            f"save it as {_LEGACY[extension]}"
+        )
+        raise ReadError(message, refusal="legacy")
     if module is None:
         message = (
             f"{source}: there is no reader for {extension!r} files; "
             f"situate reads {', '.join(extensions())} and files without an extension"
         )
-        raise ReadError(message)
+        raise ReadError(message, refusal="unsupported")
     return cast("Format", import_module(f"situate.readers.{module}"))
+
+
+def format_of(source: str) -> str | None:
+    """Name the format that a file is read as; None where there is no reader."""
+    return _FORMATS.get(PurePosixPath(source).suffix.lower())
 
 
 def extensions() -> tuple[str, ...]:

@@ -79,7 +79,7 @@ class Archive:
                 f"{source}: unpacks to {total:,} bytes, "
                 f"the limit is {limits.max_unpacked_bytes:,}"
             )
-            raise ReadError(message)
+            raise ReadError(message, refusal="limit")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -114,19 +114,19 @@ class Archive:
                 f"{self._source}: unpacks to more than "
                 f"{self._limits.max_unpacked_bytes:,} bytes, which is the limit"
             )
-            raise ReadError(message)
+            raise ReadError(message, refusal="limit")
         return data
 
     def _refuse_many(self, members: int) -> None:
         most = self._limits.max_members
         if members > most:
             message = f"{self._source}: holds {members:,} files, the limit is {most:,}"
-            raise ReadError(message)
+            raise ReadError(message, refusal="limit")
 
     def _judge(self, member: zipfile.ZipInfo) -> None:
         if member.flag_bits & _ENCRYPTED:
             message = f"{self._source}: is encrypted; save it without a password"
-            raise ReadError(message)
+            raise ReadError(message, refusal="encrypted")
         if member.compress_type not in _METHODS:
             message = (
                 f"{self._source}: {member.filename!r} in it is packed by a method "
@@ -143,7 +143,7 @@ class Archive:
                 f"{member.file_size // packed}-fold, the limit is "
                 f"{self._limits.max_ratio}; it looks like an archive bomb"
             )
-            raise ReadError(message)
+            raise ReadError(message, refusal="limit")
 
 
 def _entries(data: bytes) -> int:

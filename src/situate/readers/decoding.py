@@ -12,8 +12,12 @@ import codecs
 import re
 import unicodedata
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from situate.errors import ReadError
+
+if TYPE_CHECKING:
+    from situate.errors import Refusal
 
 _SIGNATURES = (
     (b"%PDF-", "a PDF"),
@@ -27,6 +31,9 @@ _SIGNATURES = (
     (b"{\\rtf", "an RTF document"),
     (b"\x7fELF", "a program"),
 )
+
+_OLD = frozenset({"an old Office file", "an RTF document"})
+"""Those of formats that nothing here reads, whatever their files are called."""
 
 # UTF-32 first: its little-endian mark starts with UTF-16's.
 _MARKS = (
@@ -89,7 +96,8 @@ def decode(data: bytes, source: str, *, declared: str | None = None) -> Decoded:
     for signature, name in _SIGNATURES:
         if data.startswith(signature):
             message = f"{source}: found {name}, expected text; name it for what it is"
-            raise ReadError(message)
+            refusal: Refusal = "legacy" if name in _OLD else "misnamed"
+            raise ReadError(message, refusal=refusal)
     controls = len(data) - len(data.translate(None, _CONTROL_BYTES))
     text, warnings = _characters(data, source, declared, controls)
     if "\r" in text:
@@ -155,7 +163,7 @@ def _characters(
             f"{source}: found binary data ({controls} of {len(data)} bytes are "
             "control characters), expected text"
         )
-        raise ReadError(message)
+        raise ReadError(message, refusal="binary")
     body = data.removeprefix(codecs.BOM_UTF8)
     if declared is not None and body is data:
         said = _as_declared(data, declared)
@@ -206,7 +214,7 @@ def _windows_1252(
             f"{source}: is neither UTF-8 (byte {error.start} does not fit) nor "
             "Windows-1252; save it as UTF-8, or it is no text"
         )
-        raise ReadError(message) from error
+        raise ReadError(message, refusal="binary") from error
     warning = (
         f"is not UTF-8 (byte {error.start} does not fit) and was read as "
         "Windows-1252; save it as UTF-8 if letters look wrong"

@@ -30,6 +30,11 @@ _WORDS = "".join(chr(code) if chr(code).isalnum() else " " for code in range(128
 """What stands for each character of ASCII in a slug."""
 
 
+Sign = Literal["tracked_changes", "needs_ocr"]
+"""What a program wants to know of a warning without reading it: Word's tracked changes
+were decided upon; pages show what only a reader of pictures can read."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
     """A document and what its reader has to say about it."""
@@ -39,6 +44,8 @@ class Read:
     """What was dropped or doubted, one sentence each, without the file's name."""
     named_version: str | None = None
     """The version that the document names; None where it is a hash of the tree."""
+    signs: frozenset[Sign] = frozenset()
+    """Which of the warnings are of a kind that has a name."""
 
 
 @dataclass(slots=True)

@@ -16,6 +16,7 @@ from urllib.parse import unquote
 
 from situate.compare.drafting.wording import label, said, words
 from situate.enrichment import language as languages
+from situate.enrichment.telling import told
 from situate.model import Item, Items, Quote, walk
 
 if TYPE_CHECKING:
@@ -143,10 +144,7 @@ class Survey:
                 if block.kind != "code":
                     sample.append(block.text[:room])
                     room -= len(block.text)
-        text = "\n".join(sample)
-        if languages.script_of(text) == languages.EAST_ASIAN:
-            return "zh"
-        return languages.spoken(words(text))
+        return told("\n".join(sample))
 
     @cached_property
     def targets(self) -> dict[str, str] | None:

@@ -164,7 +164,7 @@ def load(data: bytes, source: str, limits: Limits) -> Export:
     doubts: Counter[Doubt] = Counter()
     values = _parse(data, source, doubts)
     if not isinstance(values, dict) or values.get("schema_name") != "DoclingDocument":
-        raise ReadError(_not_docling(values, source))
+        raise ReadError(_not_docling(values, source), refusal="unsupported")
     nodes: dict[str, Node] = {}
     furniture = _furniture(values)
     for array in ARRAYS:
@@ -217,7 +217,7 @@ def _refuse_many(data: bytes, source: str, limit: int) -> None:
             f"{source}: holds {found:,} JSON objects and arrays, the limit is "
             f"{limit:,}; split it"
         )
-        raise ReadError(message)
+        raise ReadError(message, refusal="limit")
 
 
 def _not_docling(values: JsonValue, source: str) -> str:

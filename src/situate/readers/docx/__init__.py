@@ -81,7 +81,7 @@ def read(
         or commonest(body.languages, scene.styles.languages),
         custom={**described.metadata.custom, **found.custom},
     )
-    return outline.read(
+    read = outline.read(
         doc_id=described.doc_id,
         version=described.version,
         metadata=metadata,
@@ -93,6 +93,9 @@ def read(
             *described.warnings,
         ),
     )
+    if changed is None:
+        return read
+    return replace(read, signs=frozenset({"tracked_changes"}))
 
 
 def passages(data: bytes, source: str) -> Iterator[str]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element
 
+    from situate.errors import Refusal
     from situate.readers.options import Limits
 
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -82,8 +83,8 @@ class Package:
         self._limits = limits
         self._related: dict[str, Mapping[str, Relationship]] = {}
         if not data.startswith(b"PK"):
-            message = f"{source}: {_instead(data)}"
-            raise ReadError(message)
+            what, refusal = _instead(data)
+            self._refuse(what, refusal)
         self._archive = Archive(data, source, limits)
         # Names of parts differ in more than their case.
         self._names = {_plain(name): name for name in self._archive.names}
@@ -150,17 +151,17 @@ class Package:
         main = _plain(found[0])
         for name, what in _FOREIGN:
             if name in self._names and (main == name or main not in self._names):
-                self._refuse(f"is {what}, expected a Word file (.docx)")
+                self._refuse(f"is {what}, expected a Word file (.docx)", "misnamed")
         if main not in self._names:
             kind = self._archive.read("mimetype") or b""
             if b"opendocument" in kind:
-                self._refuse("is an OpenDocument file; save it as .docx")
-            self._refuse("is a ZIP archive without a Word document in it")
+                self._refuse("is an OpenDocument file; save it as .docx", "misnamed")
+            self._refuse("is a ZIP archive without a Word document in it", "misnamed")
         return found[0]
 
-    def _refuse(self, what: str) -> None:
+    def _refuse(self, what: str, refusal: Refusal) -> None:
         message = f"{self._source}: {what}"
-        raise ReadError(message)
+        raise ReadError(message, refusal=refusal)
 
     def _count(self, data: bytes) -> None:
         """Refuse more elements than the limit before a tree is built of them."""
@@ -170,7 +171,8 @@ class Package:
         if self._left < 0 or attributes > _ATTRIBUTES_PER_ELEMENT * most:
             self._refuse(
                 f"has more than {most:,} elements or "
-                f"{_ATTRIBUTES_PER_ELEMENT * most:,} attributes; split it"
+                f"{_ATTRIBUTES_PER_ELEMENT * most:,} attributes; split it",
+                "limit",
             )
 
 
@@ -178,19 +180,23 @@ def _plain(name: str) -> str:
     return name.replace("\\", "/").lstrip("/").casefold()
 
 
-def _instead(data: bytes) -> str:
+def _instead(data: bytes) -> tuple[str, Refusal]:
     """Say what a file is that is no ZIP archive."""
     if data.startswith(_OLE):
         if _ENCRYPTED in data:
-            return "is encrypted; save it without a password"
-        return "is an old Word file (.doc) or other old Office file; save it as .docx"
+            return "is encrypted; save it without a password", "encrypted"
+        what = "is an old Word file (.doc) or other old Office file; save it as .docx"
+        return what, "legacy"
     start = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:16]
     for signature, what in _FOUND:
         if start.startswith(signature):
-            return f"found {what}, expected a Word file (.docx), which is a ZIP archive"
+            return (
+                f"found {what}, expected a Word file (.docx), which is a ZIP archive",
+                "misnamed",
+            )
     if not data:
-        return "is empty, expected a Word file (.docx)"
-    return "is no Word file (.docx), which is a ZIP archive"
+        return "is empty, expected a Word file (.docx)", "other"
+    return "is no Word file (.docx), which is a ZIP archive", "misnamed"
 
 
 def _parsed(data: bytes, name: str, source: str) -> _Element:
@@ -201,7 +207,7 @@ def _parsed(data: bytes, name: str, source: str) -> _Element:
             f"{source}: reading .docx files needs lxml; "
             "install it with: pip install 'situate[docx]'"
         )
-        raise ReadError(message) from error
+        raise ReadError(message, refusal="package") from error
     if any(mark in data for mark in _DOCTYPE):
         message = f"{source}: {name!r} in it declares a document type; Word never does"
         raise ReadError(message)

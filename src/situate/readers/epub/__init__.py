@@ -142,7 +142,7 @@ class _Book:
         most = self.options.limits.max_elements
         if self._elements > most:
             message = f"{self.source}: has more than {most:,} elements, the limit"
-            raise ReadError(message)
+            raise ReadError(message, refusal="limit")
         self.doubted += bool(page.warnings)
         return page
 

@@ -52,7 +52,7 @@ class Package:
         """
         if not data.startswith(b"PK"):
             message = f"{source}: is no EPUB file, which is a ZIP archive"
-            raise ReadError(message)
+            raise ReadError(message, refusal="misnamed")
         self._source = source
         self._limits = limits
         self._archive = Archive(data, source, limits)
@@ -175,7 +175,7 @@ class Package:
                     f"{self._source}: is protected (DRM): {uri!r} in it is encrypted; "
                     "get a copy without protection"
                 )
-                raise ReadError(message)
+                raise ReadError(message, refusal="encrypted")
 
 
 def _references(found: list[Element]) -> Iterator[Reference]:

@@ -38,7 +38,7 @@ class _Elements:
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         if len(self.found) >= self.most:
             message = f"{self.source} has more than {self.most:,} elements, the limit"
-            raise ReadError(message)
+            raise ReadError(message, refusal="limit")
         plain = {_local(key): value for key, value in attributes.items()}
         element = Element(_local(name), plain)
         self.found.append(element)

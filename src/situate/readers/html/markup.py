@@ -116,7 +116,7 @@ def prepare(
         message = (
             f"{source}: has more than {max_elements:,} elements, the limit; split it"
         )
-        raise ReadError(message)
+        raise ReadError(message, refusal="limit")
     grown = max(scan.repeated, scan.repeated_characters // _COSTLY_CHARACTERS)
     if grown > max_elements:
         notes.repeated += scan.repeated

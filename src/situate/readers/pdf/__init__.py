@@ -78,12 +78,15 @@ def read(
         custom["page_headers"] = list(found.furniture.headers)
     if found.furniture.footers:
         custom["page_footers"] = list(found.furniture.footers)
-    return outline.read(
+    read = outline.read(
         doc_id=taken.described.doc_id,
         version=taken.described.version,
         metadata=replace(taken.described.metadata, custom=custom),
         warnings=(*taken.warnings, *found.warnings, *_warnings(taken)),
     )
+    if not any(page.lacks_text or _is_gibberish(page) for page in taken.pages):
+        return read
+    return replace(read, signs=frozenset({"needs_ocr"}))
 
 
 def passages(data: bytes, source: str) -> Iterator[str]:
@@ -158,7 +161,7 @@ def _refuse_scan(taken: _Taken, source: str) -> None:
     showing = [page for page in taken.pages if page.characters or page.lacks_text]
     if showing and all(page.lacks_text and not page.entered for page in showing):
         message = f"{source}: has no text layer, as a scan; {_DOCLING}"
-        raise ReadError(message)
+        raise ReadError(message, refusal="scan")
 
 
 def _warnings(taken: _Taken) -> Iterator[str]:
@@ -169,11 +172,7 @@ def _warnings(taken: _Taken) -> Iterator[str]:
     if pictures:
         verb = "shows" if len(pictures) == 1 else "show"
         yield f"{_pages(pictures)} {verb} pictures without text; {_DOCLING}"
-    unreadable = [
-        page.sheet.number
-        for page in taken.pages
-        if 2 * page.unreadable > page.characters
-    ]
+    unreadable = [page.sheet.number for page in taken.pages if _is_gibberish(page)]
     if unreadable:
         yield (
             f"the fonts of {_pages(unreadable)} do not say which letters they show; "
@@ -188,6 +187,11 @@ def _warnings(taken: _Taken) -> Iterator[str]:
     if notes:
         said = counted(notes, "comment or mark was", "comments and marks were")
         yield f"{said} left out"
+
+
+def _is_gibberish(page: Page) -> bool:
+    """Tell whether the fonts of a page do not say which letters they show."""
+    return 2 * page.unreadable > page.characters
 
 
 def _pages(numbers: Sequence[int]) -> str:

@@ -43,7 +43,7 @@ def refuse_bombs(data: bytes, source: str, limits: Limits) -> None:
                 f"{source}: unpacks to more than {limits.max_unpacked_bytes:,} bytes, "
                 "which is the limit; it looks like a bomb"
             )
-            raise ReadError(message)
+            raise ReadError(message, refusal="limit")
 
 
 def _unpacked(data: bytes, start: int, layers: int, most: int) -> int:

@@ -47,10 +47,10 @@ def opened(data: bytes, source: str, limits: Limits) -> Iterator[Any]:
             f"{source}: reading .pdf files needs pypdfium2; install it with: "
             "pip install 'situate[pdf]'"
         )
-        raise ReadError(message) from error
+        raise ReadError(message, refusal="package") from error
     if b"%PDF-" not in data[:_SIGNATURE_WITHIN]:
         message = f"{source}: is no PDF, it does not begin with '%PDF-'"
-        raise ReadError(message)
+        raise ReadError(message, refusal="misnamed")
     refuse_bombs(data, source, limits)
     with PDFIUM:
         try:
@@ -58,8 +58,8 @@ def opened(data: bytes, source: str, limits: Limits) -> Iterator[Any]:
         except pypdfium2.PdfiumError as error:
             if error.err_code == raw.FPDF_ERR_PASSWORD:
                 message = f"{source}: is encrypted; save it without a password"
-            else:
-                message = f"{source}: is a broken PDF that pdfium cannot open"
+                raise ReadError(message, refusal="encrypted") from error
+            message = f"{source}: is a broken PDF that pdfium cannot open"
             raise ReadError(message) from error
         try:
             pages = len(document)
@@ -68,7 +68,7 @@ def opened(data: bytes, source: str, limits: Limits) -> Iterator[Any]:
                     f"{source}: has {pages:,} pages, the limit is "
                     f"{limits.max_pages:,}; split it"
                 )
-                raise ReadError(message)
+                raise ReadError(message, refusal="limit")
             yield document
         finally:
             document.close()

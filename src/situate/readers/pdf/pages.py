@@ -86,7 +86,7 @@ class Pages:
                 f"{self._source}: has more than {_MAX_ALL_CHARACTERS:,} characters "
                 "in all; split it"
             )
-            raise ReadError(message)
+            raise ReadError(message, refusal="limit")
         sheet = _sheet(page, number)
         reader = Reader(text, sheet, is_tagged=self._tags is not None)
         found = reader.read(count)
@@ -132,7 +132,7 @@ def refuse_long(count: int, source: str, number: int) -> None:
             f"{source}: has {count:,} characters on page {number}, the limit is "
             f"{_MAX_CHARACTERS:,}; it is no page to be read"
         )
-        raise ReadError(message)
+        raise ReadError(message, refusal="limit")
 
 
 def _shows(page: Any, characters: int) -> bool:

@@ -89,7 +89,7 @@ class Tags:
                     f"{self._source}: has more than {self._limits.max_elements:,} "
                     "tags; split it"
                 )
-                raise ReadError(message)
+                raise ReadError(message, refusal="limit")
             child = raw.FPDF_StructElement_GetChildAtIndex(handle, place)
             if child and depth < _MAX_DEPTH:
                 found.append((child, self._element(element, place, child), depth + 1))
