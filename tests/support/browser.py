@@ -258,6 +258,7 @@ class Page:
                 button="left",
                 clickCount=1,
             )
+        self._settle()
 
     def choose(self, selector: str, text: str) -> None:
         """Choose an option of a list by its text."""
@@ -281,6 +282,11 @@ class Page:
                 known["text"] = "\r" if key == "Enter" else key
             self._call("Input.dispatchKeyEvent", type="keyDown", **known)
             self._call("Input.dispatchKeyEvent", type="keyUp", **known)
+            self._settle()
+
+    def _settle(self) -> None:
+        """Let a page draw what an input led to: a new address is told of later."""
+        self.run("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
 
     def focused(self) -> str:
         """Name what has the focus: its id, else its accessible text, else its tag."""
