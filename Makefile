@@ -40,13 +40,13 @@ compare: $(VENV)/development
 test: $(VENV)/development
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 
-# The property tests on many random documents, and a hundred kills each of runs and
-# of batches; takes hours.
+# The property tests on many random documents, and a hundred kills each of runs, of
+# batches and of syncs; takes hours.
 campaign: $(VENV)/development
-	$(BIN)/python -m pytest tests/chunking tests/readers tests/enrichment \
+	$(BIN)/python -m pytest tests/chunking tests/readers tests/enrichment tests/index \
 		--hypothesis-profile=campaign
 	$(BIN)/python -m pytest tests/test_crash.py tests/enrichment/test_tickets_killed.py \
-		--kills 100
+		tests/index/test_index_killed.py --kills 100
 
 # Side by side with other chunkers, in an environment of their own, over a folder of
 # Markdown: make peers CORPUS=FOLDER

@@ -67,7 +67,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--kills",
         type=int,
         default=3,
-        help="how often test_crash.py kills a run (default: 3)",
+        help="how often tests of crashes kill a command (default: 3)",
     )
 
 

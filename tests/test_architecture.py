@@ -48,10 +48,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "enrichment.by_file",
     ),
     ("compare",),
-    (
-        *("manifest", "corpus", "listing", "output"),
-        *("check", "diff", "pipeline", "inspect"),
-    ),
+    (*("manifest", "corpus", "listing", "output"),),
+    ("index",),
+    (*("check", "diff", "pipeline", "inspect"),),
     ("cli", "__main__"),
 )
 """From the ground up: a module may use its own layer and those below it."""

@@ -51,6 +51,16 @@ class Source:
         return (self.given and self.given.doc_id) or self.doc_id
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The documents that were found, and whether those are all."""
+
+    sources: tuple[Source, ...]
+    gaps: tuple[str, ...]
+    """Why there may be more: a glob that matches nothing, a folder that may not be
+    read. None where the listing is complete."""
+
+
 class Places:
     """Tells whether two paths name one file, links of folders followed.
 
@@ -79,49 +89,73 @@ def find(
 ) -> tuple[Source, ...]:
     """Give the files that globs relative to `folder` match, sorted by id.
 
+    What `survey` gives, where it is complete.
+
+    Raises:
+        SituateError: a glob matches nothing, a manifest lists nothing, no document
+            is left, or two files would bear one id.
+    """
+    found = survey(patterns, folder, excluded=excluded, listings=listings)
+    for gap in found.gaps:
+        raise SituateError(gap)
+    return found.sources
+
+
+def survey(
+    patterns: Sequence[str],
+    folder: Path,
+    *,
+    excluded: Collection[Path] = (),
+    listings: Sequence[Listing] = (),
+) -> Found:
+    """Give the files that globs match, and why there may be more.
+
     A file that several globs match belongs to the first. `excluded` are resolved
     files and folders that are never documents: what situate writes itself, and
     manifests. What manifests list comes too, what they say holds for whatever has
     matched their documents, and what they delete is left out.
 
     Raises:
-        SituateError: a glob matches nothing, a manifest lists nothing, no document
-            is left, or two files would bear one id.
+        SituateError: two files would bear one id.
     """
-    for listing in listings:
-        if not listing.entries:
-            message = f"manifest {str(listing.path)!r} lists nothing"
-            raise SituateError(message)
+    gaps = [
+        f"manifest {str(listing.path)!r} lists nothing"
+        for listing in listings
+        if not listing.entries
+    ]
     found: dict[Path, str] = {}
     for pattern in patterns:
         matched = False
-        for path, doc_id in _matches(pattern, folder):
+        for path, doc_id in _matches(pattern, folder, gaps):
             if _is_ours(path, excluded):
                 continue
             matched = True
             found.setdefault(path, doc_id)
         if not matched:
-            message = f"glob {pattern!r} matches nothing below {str(folder)!r}"
-            raise SituateError(message)
+            gaps.append(f"glob {pattern!r} matches nothing below {str(folder)!r}")
     sources = (
         _listed(found, listings)
         if listings
         else [Source(path=path, doc_id=doc_id) for path, doc_id in found.items()]
     )
-    if not sources:
-        message = f"manifests of {str(folder)!r} list no document that is not deleted"
-        raise SituateError(message)
+    if not sources and not gaps:
+        gaps.append(
+            f"manifests of {str(folder)!r} list no document that is not deleted"
+        )
     sources.sort(key=lambda source: (source.doc_id, source.path))
     ids: dict[str, Path] = {}
     for source in sources:
         other = ids.setdefault(source.named, source.path)
         if other != source.path:
             raise same_id(source.named, other, source.path)
-    return tuple(
-        replace(source, sidecar=sidecar)
-        if (sidecar := find_sidecar(source.path)) is not None
-        else source
-        for source in sources
+    return Found(
+        sources=tuple(
+            replace(source, sidecar=sidecar)
+            if (sidecar := find_sidecar(source.path)) is not None
+            else source
+            for source in sources
+        ),
+        gaps=tuple(gaps),
     )
 
 
@@ -133,8 +167,12 @@ def contents(folder: Path) -> tuple[list[Path], list[Path]]:
     Raises:
         SituateError: it may not be read.
     """
-    documents = [path for path in _entries(folder, "*") if _may_be_document(path)]
-    return documents, _folders(folder)
+    gaps: list[str] = []
+    entries = _entries(folder, "*", gaps)
+    below = _folders(folder, gaps)
+    if gaps:
+        raise SituateError(gaps[0])
+    return [path for path in entries if _may_be_document(path)], below
 
 
 def _may_be_document(path: Path) -> bool:
@@ -144,11 +182,11 @@ def _may_be_document(path: Path) -> bool:
     return not is_folder(path)
 
 
-def _matches(pattern: str, folder: Path) -> Iterator[tuple[Path, str]]:
+def _matches(pattern: str, folder: Path, gaps: list[str]) -> Iterator[tuple[Path, str]]:
     """Yield what may be a document, with the id its path gives it."""
     fixed, rest = _split(pattern)
     start = folder / fixed
-    for path in _walk(start, rest):
+    for path in _walk(start, rest, gaps):
         if _may_be_document(path):
             yield path, path_id(path.relative_to(start))
 
@@ -192,7 +230,7 @@ def _split(pattern: str) -> tuple[Path, tuple[str, ...]]:
     return Path(*parts[:fixed]), parts[fixed:]
 
 
-def _walk(start: Path, names: Sequence[str]) -> Iterator[Path]:
+def _walk(start: Path, names: Sequence[str], gaps: list[str]) -> Iterator[Path]:
     """Yield what matches below a folder; pairs of folder and names still to match."""
     waiting = [(start, tuple(names))] if names else []
     # Two `**` can lead to one folder by two ways.
@@ -203,27 +241,29 @@ def _walk(start: Path, names: Sequence[str]) -> Iterator[Path]:
             continue
         visited.add((folder, len(rest)))
         if name == "**":
-            waiting.extend((below, (name, *rest)) for below in _folders(folder))
+            waiting.extend((below, (name, *rest)) for below in _folders(folder, gaps))
             if rest:
                 waiting.append((folder, tuple(rest)))
             else:
-                yield from _entries(folder, "*")
+                yield from _entries(folder, "*", gaps)
         elif rest:
-            waiting.extend((below, tuple(rest)) for below in _entries(folder, name))
+            waiting.extend(
+                (below, tuple(rest)) for below in _entries(folder, name, gaps)
+            )
         else:
-            yield from _entries(folder, name)
+            yield from _entries(folder, name, gaps)
 
 
-def _folders(folder: Path) -> list[Path]:
+def _folders(folder: Path, gaps: list[str]) -> list[Path]:
     """Give the folders inside, but hidden and linked ones."""
     return [
         folder / entry.name
-        for entry in _scan(folder)
+        for entry in _scan(folder, gaps)
         if not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False)
     ]
 
 
-def _entries(folder: Path, name: str) -> list[Path]:
+def _entries(folder: Path, name: str, gaps: list[str]) -> list[Path]:
     """Give what in a folder has a name that matches."""
     if not _MAGIC.search(name):
         path = folder / name
@@ -233,16 +273,15 @@ def _entries(folder: Path, name: str) -> list[Path]:
     hidden = name.startswith(".")
     return [
         folder / entry.name
-        for entry in _scan(folder)
+        for entry in _scan(folder, gaps)
         if entry.name.startswith(".") == hidden and matches(entry.name)
     ]
 
 
-def _scan(folder: Path) -> list[os.DirEntry[str]]:
+def _scan(folder: Path, gaps: list[str]) -> list[os.DirEntry[str]]:
     """List a folder; what is none has nothing in it.
 
-    Raises:
-        SituateError: it may not be read, and documents would be missed.
+    One that may not be read is a gap: documents would be missed.
     """
     try:
         with os.scandir(folder) as entries:
@@ -250,8 +289,11 @@ def _scan(folder: Path) -> list[os.DirEntry[str]]:
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
-        message = f"folder {str(folder)!r} cannot be read: {error.strerror}"
-        raise SituateError(message) from error
+        gap = f"folder {str(folder)!r} cannot be read: {error.strerror}"
+        # Several patterns may lead to it.
+        if gap not in gaps:
+            gaps.append(gap)
+        return []
 
 
 def _is_ours(path: Path, excluded: Collection[Path]) -> bool:

@@ -164,6 +164,22 @@ def write_alone(path: Path, content: bytes, *, kept: Iterable[Path] = ()) -> Non
 
 
 @contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Hold the lock of an output, to write other things beside it.
+
+    Raises:
+        Locked: another run holds it.
+        SituateError: the folder cannot be made or written.
+    """
+    place = files.resolved(path)
+    with ExitStack() as stack:
+        with writing(place):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(_lock(place))
+        yield
+
+
+@contextmanager
 def writing(path: Path) -> Iterator[None]:
     """Turn what a file system refuses into an error that names the output.
 

@@ -22,6 +22,7 @@ from situate.cli import (
     corpora,
     diff,
     files,
+    index,
     inspecting,
     queries,
     survey,
@@ -59,6 +60,10 @@ app.command()(survey.survey)
 app.command()(inspecting.inspect)
 app.command()(compare.compare)
 app.command()(diff.diff)
+app.command()(index.sync)
+app.command()(index.ack)
+app.command()(index.verify)
+app.command()(index.revert)
 app.add_typer(queries.app, name="queries")
 app.add_typer(batch.app, name="batch")
 app.add_typer(cache.app, name="cache")

@@ -111,7 +111,7 @@ class CorpusConfig:
     doc_type: Annotated[str | None, _line()] = None
     """The type of documents that do not name theirs."""
     max_failed_share: Annotated[float, _share()] = 0.01
-    """Share of documents that may fail before `run` ends with exit code 3."""
+    """Share of documents that may fail before `run` or `sync` ends with exit code 3."""
 
     @property
     def manifests(self) -> tuple[str, ...]:
@@ -277,6 +277,8 @@ class OutputConfig:
         Path, Field(description="a path that ends in .jsonl"), BeforeValidator(_path)
     ]
     """The chunks file; blocks, manifest and ledger stand beside it."""
+    max_delete_share: Annotated[float, _share()] = 0.01
+    """Share of an index's chunks that one `sync` may delete; more are withheld."""
 
     def beside(
         self,
@@ -297,6 +299,16 @@ class OutputConfig:
         """Find what `compare` has written here: reports, pages to judge on, keys."""
         named = f"{glob.escape(self.path.stem)}.compare.*"
         return tuple(self.path.parent.glob(named))
+
+    @property
+    def index(self) -> Path:
+        """The folder where `sync` keeps what the index holds."""
+        return self.path.with_name(f"{self.path.stem}.index")
+
+    @property
+    def deltas(self) -> Path:
+        """The folder of deltas, one folder for each."""
+        return self.path.with_name(f"{self.path.stem}.delta")
 
     @property
     def files(self) -> tuple[Path, ...]:

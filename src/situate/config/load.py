@@ -12,7 +12,7 @@ import difflib
 import functools
 import re
 import tomllib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from types import MappingProxyType, NoneType, UnionType
 from typing import (
@@ -229,7 +229,8 @@ def _config(path: Path, found: _Values, problems: list[str]) -> keys.Config | No
     directory = path.absolute().parent / sections["cache"].directory
     sections["cache"] = keys.CacheConfig(directory=directory)
     # What belongs to the output stands beside the file itself, not beside a link.
-    sections["output"] = keys.OutputConfig(path=resolved(sections["output"].path))
+    output = sections["output"]
+    sections["output"] = replace(output, path=resolved(output.path))
     config = keys.Config(path=path, **sections)
     problems.extend(contradictions(config))
     return config

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from situate.config import Config, EnrichmentConfig
-    from situate.corpus import Source
+    from situate.corpus import Found, Source
     from situate.enrichment.estimate import Estimate, Option
     from situate.enrichment.exchange import Provider
     from situate.enrichment.plan import DocumentPlan
@@ -154,10 +154,28 @@ class Job:
         """
         return corpus.find(
             self.config.corpus.globs,
-            _folder(self.config),
+            self.folder,
             excluded=self.excluded,
             listings=self.listings,
         )
+
+    def survey(self) -> Found:
+        """Find the documents there are, and whether those are all.
+
+        Raises:
+            SituateError: two files would bear one id.
+        """
+        return corpus.survey(
+            self.config.corpus.globs,
+            self.folder,
+            excluded=self.excluded,
+            listings=self.listings,
+        )
+
+    @property
+    def folder(self) -> Path:
+        """The folder that globs and manifests are relative to."""
+        return _folder(self.config)
 
     def kept(self, sources: Sequence[Source]) -> tuple[Path, ...]:
         """Name what nothing that is written may replace."""
@@ -339,6 +357,8 @@ def ready(configs: Sequence[Config]) -> tuple[Job, ...]:
             *filter(_is_ours, config.output.files),
             *config.output.of_comparisons(),
             config.cache.directory,
+            config.output.index,
+            config.output.deltas,
             *_manifests(config),
         )
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from situate.errors import RecordError
 from situate.lines import Lines
+from situate.model import digest
 from situate.pipeline.documents import Failed, Prepared
 from situate.records import blocks_record, to_line
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from situate.corpus import Source
-    from situate.model import Chunk, EnrichmentStatus, Level
+    from situate.model import Chunk, EnrichmentStatus, Level, Metadata
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +26,9 @@ class Written:
 
     source: Source
     doc_id: str
+    version: str
+    metadata_hash: str
+    """Of what the document says about itself."""
     warnings: tuple[str, ...]
     chunks: bytes
     """Its lines of the chunks file."""
@@ -42,6 +47,8 @@ def written(document: Prepared, chunks: Sequence[Chunk]) -> Written | Failed:
         return Written(
             source=document.source,
             doc_id=document.document.doc_id,
+            version=document.document.version,
+            metadata_hash=_hash(document.document.metadata),
             warnings=document.warnings,
             chunks=b"".join([lines.line(chunk) for chunk in chunks]),
             blocks=to_line(blocks_record(document.document)),
@@ -52,3 +59,16 @@ def written(document: Prepared, chunks: Sequence[Chunk]) -> Written | Failed:
         )
     except RecordError as error:
         return Failed(source=document.source, reason=str(error))
+
+
+def _hash(metadata: Metadata) -> str:
+    """Hash metadata, whatever the order of its keys.
+
+    Raises:
+        RecordError: a value has no place in JSON.
+    """
+    try:
+        return digest(json.dumps(asdict(metadata), sort_keys=True))
+    except (ValueError, TypeError, RecursionError) as error:
+        message = f"metadata cannot be written as JSON: {error}"
+        raise RecordError(message) from error

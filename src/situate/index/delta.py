@@ -1,0 +1,99 @@
+"""What a store has to be told so that it has what it should.
+
+Pure. Hashes decide: a chunk whose texts differ is sent whole, one of which only
+metadata or lineage differ without its texts, and one that is the same not at all.
+What a store may have instead of what it acknowledged counts as well, so that it comes
+out the same whichever of the deltas before it has taken in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from situate.index.state import Documents, DocumentState, Hashes, Unsure
+
+Op = Literal["upsert", "metadata_update", "delete"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What is to be done with the chunks of one document."""
+
+    doc_id: str
+    ops: Mapping[str, Op]
+    """By id: those it has in the order of its records, then those it no longer has."""
+
+    def count(self, op: Op) -> int:
+        """Count the chunks of which this is to be done."""
+        return sum(each == op for each in self.ops.values())
+
+
+def changes(base: Documents, target: Documents, unsure: Unsure) -> Iterator[Changes]:
+    """Yield what leads to `target`, document by document, where anything does."""
+    doubts = by_document(unsure)
+    for doc_id in sorted({*base, *target, *doubts}):
+        before, after = base.get(doc_id), target.get(doc_id)
+        doubtful = doubts.get(doc_id, ())
+        if before == after and not doubtful:
+            continue
+        ops = _ops(_chunks(before), _chunks(after), {c: unsure[c] for c in doubtful})
+        if ops:
+            yield Changes(doc_id=doc_id, ops=ops)
+
+
+def doubts_after(target: Documents, unsure: Unsure, sent: Iterable[Changes]) -> Unsure:
+    """Give what a store may have once this has been sent, taken in or not."""
+    found = dict(unsure)
+    for each in sent:
+        after = _chunks(target.get(each.doc_id))
+        for chunk_id in each.ops:
+            found[chunk_id] = found.get(chunk_id, frozenset()) | {after.get(chunk_id)}
+    return found
+
+
+def by_document(unsure: Unsure) -> dict[str, list[str]]:
+    """Put ids of chunks together by their document."""
+    found: dict[str, list[str]] = {}
+    for chunk_id in sorted(unsure):
+        found.setdefault(document_of(chunk_id), []).append(chunk_id)
+    return found
+
+
+def document_of(chunk_id: str) -> str:
+    """Give the id of a chunk's document, which stands in front of the first colon."""
+    quoted = chunk_id.partition(":")[0]
+    return quoted.replace("%3A", ":").replace("%25", "%")
+
+
+def _chunks(document: DocumentState | None) -> Mapping[str, Hashes]:
+    return {} if document is None else document.chunks
+
+
+def _ops(
+    before: Mapping[str, Hashes], after: Mapping[str, Hashes], doubts: Unsure
+) -> dict[str, Op]:
+    found: dict[str, Op] = {}
+    gone = (chunk_id for chunk_id in (*before, *doubts) if chunk_id not in after)
+    for chunk_id in chain(after, dict.fromkeys(gone)):
+        possible = {before.get(chunk_id), *doubts.get(chunk_id, ())}
+        op = _op(after.get(chunk_id), possible)
+        if op is not None:
+            found[chunk_id] = op
+    return found
+
+
+def _op(wanted: Hashes | None, possible: set[Hashes | None]) -> Op | None:
+    """Say what makes a store have what is wanted, whatever it has."""
+    others = possible - {wanted}
+    if not others:
+        return None
+    if wanted is None:
+        return "delete"
+    if all(other is not None and other.texts == wanted.texts for other in others):
+        return "metadata_update"
+    return "upsert"

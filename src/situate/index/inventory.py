@@ -1,0 +1,161 @@
+"""What a store says it has, held against what it should have.
+
+Pure but for the reading of the file. A file of ids is what any store can give; the
+hashes beside them tell which of them are stale.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from situate.errors import RecordError
+from situate.fields import kind_of, typed
+from situate.index.delta import document_of
+from situate.index.state import Hashes
+from situate.records import from_line, read_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+    from situate.index.state import Documents, Unsure
+
+_BOM: Final = b"\xef\xbb\xbf"
+
+Inventory = dict[str, str | None]
+"""`embed_hash` by id of a chunk; None where the store does not say."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Where a store is not what was acknowledged."""
+
+    missing: tuple[str, ...]
+    stale: tuple[str, ...]
+    surplus: tuple[str, ...]
+    """Chunks of documents that are or were in the index, and should not be there."""
+    foreign: tuple[str, ...]
+    """Chunks of documents that the index never had; not ours to delete."""
+    unsure: Unsure
+    """What the store has instead of what was acknowledged."""
+
+
+def read_inventory(path: Path) -> Inventory:
+    """Read a file of ids: plain, as JSON texts, or objects with `chunk_id`.
+
+    Raises:
+        RecordError: it cannot be read, a line is none of these, or an id stands twice
+            with different hashes.
+    """
+    found: Inventory = {}
+    for where, line in read_lines(path):
+        content = line.removeprefix(_BOM).strip()
+        if content:
+            chunk_id, embed_hash = _said(content, where)
+            if found.setdefault(chunk_id, embed_hash) != embed_hash:
+                message = f"{where}: {chunk_id!r} stands twice, with another hash"
+                raise RecordError(message)
+    return found
+
+
+def compare(
+    inventory: Inventory,
+    acknowledged: Documents,
+    *,
+    unsure: Unsure,
+    known: Collection[str],
+) -> Finding:
+    """Hold a store against what was acknowledged.
+
+    `unsure` is what it may have instead; `known` are the documents that are or were in
+    the index, as far back as anybody remembers.
+    """
+    expected = {
+        chunk_id: hashes
+        for document in acknowledged.values()
+        for chunk_id, hashes in document.chunks.items()
+    }
+    has: dict[str, frozenset[Hashes | None]] = {}
+    missing, stale = [], []
+    for chunk_id, hashes in expected.items():
+        if chunk_id not in inventory:
+            missing.append(chunk_id)
+            has[chunk_id] = frozenset({None})
+        elif inventory[chunk_id] not in {None, hashes.embed}:
+            stale.append(chunk_id)
+            has[chunk_id] = frozenset({_unlike(inventory[chunk_id])})
+        elif chunk_id in unsure:
+            has[chunk_id] = _possible(unsure[chunk_id], inventory[chunk_id])
+    surplus, foreign = [], []
+    for chunk_id in inventory:
+        if chunk_id in expected:
+            continue
+        if chunk_id in unsure or document_of(chunk_id) in known:
+            surplus.append(chunk_id)
+            has[chunk_id] = frozenset({_unlike(inventory[chunk_id])})
+        else:
+            foreign.append(chunk_id)
+    return Finding(
+        missing=tuple(missing),
+        stale=tuple(stale),
+        surplus=tuple(surplus),
+        foreign=tuple(foreign),
+        unsure=has,
+    )
+
+
+def joined(one: Unsure, other: Unsure) -> Unsure:
+    """Give what a store may have by either word."""
+    found = dict(one)
+    for chunk_id, possible in other.items():
+        found[chunk_id] = found.get(chunk_id, frozenset()) | possible
+    return found
+
+
+def _said(content: bytes, where: str) -> tuple[str, str | None]:
+    if content.startswith(b"{"):
+        record = from_line(content, where)
+        embed_hash = record.get("embed_hash")
+        return (
+            _name(record.get("chunk_id"), where),
+            None if embed_hash is None else typed(str, embed_hash, where),
+        )
+    try:
+        text = content.decode("utf-8")
+        if content.startswith(b'"'):
+            return _name(json.loads(text), where), None
+    except ValueError as error:
+        message = f"{where}: not an id of a chunk: {error}"
+        raise RecordError(message) from error
+    return _name(text, where), None
+
+
+def _name(value: object, where: str) -> str:
+    """Accept what can be the id of a chunk.
+
+    Raises:
+        RecordError: it is something else.
+    """
+    if not isinstance(value, str):
+        message = f"{where}: chunk_id: a text was expected, not {kind_of(value)}"
+        raise RecordError(message)
+    if ":" not in value:
+        message = f"{where}: {value!r:.100} is not the id of a chunk"
+        raise RecordError(message)
+    return value
+
+
+def _possible(
+    doubts: frozenset[Hashes | None], embed_hash: str | None
+) -> frozenset[Hashes | None]:
+    """Give which of the doubts remain about a chunk that is there."""
+    return frozenset(
+        one for one in doubts if one is not None and embed_hash in {None, one.embed}
+    )
+
+
+def _unlike(embed_hash: str | None) -> Hashes:
+    """Give hashes that no chunk of ours has."""
+    return Hashes(embed_hash or "", "", "", "", "")

@@ -1,0 +1,187 @@
+"""A delta as a folder of files, which appears whole or not at all.
+
+    RUN/upserts.jsonl            records, as in a chunks file
+    RUN/metadata_updates.jsonl   records without their texts
+    RUN/deletes.jsonl            ids of chunks, with those of their documents
+    RUN/manifest.json            what the three are, for whoever takes them in
+    RUN/summary.json             what became of the documents, for people
+
+It is written beside its place and renamed. RUN comes from what is in it, so that the
+same delta has the same name, and is left as it is where it stands already.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Final
+
+from situate.files import is_folder, opened, sync_folder
+from situate.output import Draft
+from situate.records import from_line, to_line
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+    from pathlib import Path
+    from types import TracebackType
+    from typing import Self
+
+    from situate.index.delta import Changes, Op
+    from situate.index.folder import IndexFolder
+    from situate.index.state import Documents
+    from situate.manifest import FileDigest
+
+FILES: Final[Mapping[Op, str]] = {
+    "upsert": "upserts.jsonl",
+    "metadata_update": "metadata_updates.jsonl",
+    "delete": "deletes.jsonl",
+}
+"""The file of each kind of change."""
+
+MANIFEST, SUMMARY = "manifest.json", "summary.json"
+
+_TEXTS: Final = ("text", "context_prefix", "embed_text", "lexical_text")
+
+_RUN: Final = re.compile(r"[0-9a-f]{16}\Z")
+
+
+class Parcel:
+    """A delta being written.
+
+        with Parcel(folder) as parcel:
+            parcel.fill(changes, target, index)
+            parcel.publish(run, manifest, summary)
+
+    Whatever is not published when the block ends is gone.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._draft = folder / ".next.part"
+        self.files: tuple[FileDigest, ...] = ()
+        """What was filled in."""
+
+    def __enter__(self) -> Self:
+        """Make room, also for what a killed run has left.
+
+        Raises:
+            OSError: the file system refuses.
+        """
+        shutil.rmtree(self._draft, ignore_errors=True)
+        self._draft.mkdir(parents=True)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        shutil.rmtree(self._draft, ignore_errors=True)
+
+    def fill(
+        self, sent: Iterable[Changes], target: Documents, index: IndexFolder
+    ) -> None:
+        """Write what is to be done.
+
+        Raises:
+            OSError: the file system refuses.
+            RecordError: the records of a document are not there.
+        """
+        with ExitStack() as stack:
+            drafts = {}
+            for op, name in FILES.items():
+                drafts[op] = Draft(self._draft / name)
+                stack.callback(drafts[op].discard)
+            for each in sent:
+                kept = each.count("upsert") + each.count("metadata_update")
+                lines = index.records(target[each.doc_id]) if kept else {}
+                for chunk_id, op in each.ops.items():
+                    drafts[op].write(_line(each.doc_id, chunk_id, op, lines))
+            for draft in drafts.values():
+                draft.finish()
+                draft.publish()
+        self.files = tuple(draft.digest for draft in drafts.values())
+
+    def publish(
+        self, run: str, manifest: Mapping[str, object], summary: Mapping[str, object]
+    ) -> None:
+        """Put it in its place, where the same may stand already.
+
+        Raises:
+            OSError: the file system refuses.
+        """
+        place = self._folder / run
+        told, said = _json(manifest), _json(summary)
+        if self._stands(place, told):
+            # The same delta, perhaps of a run that came across something else.
+            if _content(place / SUMMARY) != said:
+                _write(place / SUMMARY, said)
+            return
+        _write(self._draft / MANIFEST, told)
+        _write(self._draft / SUMMARY, said)
+        sync_folder(self._draft)
+        shutil.rmtree(place, ignore_errors=True)
+        self._draft.replace(place)
+        sync_folder(self._folder)
+
+    def _stands(self, place: Path, manifest: bytes) -> bool:
+        """Tell whether all of it is there, and is what it was."""
+        return _content(place / MANIFEST) == manifest and all(
+            _sha256(place / file.name) == file.sha256 for file in self.files
+        )
+
+
+def clear(folder: Path, kept: Collection[str]) -> None:
+    """Remove deltas that are not to be taken in, or were long ago.
+
+    Raises:
+        OSError: the file system refuses.
+    """
+    if is_folder(folder):
+        for path in list(folder.iterdir()):
+            if _RUN.match(path.name) and path.name not in kept and is_folder(path):
+                shutil.rmtree(path)
+
+
+def _line(doc_id: str, chunk_id: str, op: Op, lines: Mapping[str, bytes]) -> bytes:
+    if op == "delete":
+        return to_line({"chunk_id": chunk_id, "doc_id": doc_id})
+    line = lines[chunk_id]
+    if op == "upsert":
+        return line
+    record = from_line(line, chunk_id)
+    return to_line({key: record[key] for key in record if key not in _TEXTS})
+
+
+def _json(value: Mapping[str, object]) -> bytes:
+    return (json.dumps(value, indent=2) + "\n").encode("ascii")
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        with opened(path) as file:
+            return file.read()
+    except OSError:
+        return None
+
+
+def _sha256(path: Path) -> str | None:
+    try:
+        with opened(path) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None
+
+
+def _write(path: Path, content: bytes) -> None:
+    draft = Draft(path)
+    try:
+        draft.write(content)
+        draft.finish()
+        draft.publish()
+    finally:
+        draft.discard()

@@ -1,0 +1,316 @@
+"""What an index holds: documents, their chunks and the hashes that tell them apart.
+
+Values and their lines, nothing else: where they are kept is `folder`'s concern. No
+time and no path of the machine is in a state, so equal indexes have equal states.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from situate.errors import RecordError
+from situate.fields import Fields, typed
+from situate.model import digest
+from situate.records import from_line, to_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from situate.model import JsonValue
+    from situate.records import Record
+
+SCHEMA: Final = 1
+"""Version of the files of a state."""
+
+_RUN_DIGITS: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Hashes:
+    """What tells one version of a chunk from another; the document's is not in it."""
+
+    embed: str
+    lexical: str
+    metadata: str
+    content: str
+    """Of `text`, which may change where what is indexed of it does not."""
+    lineage: str
+    """Of parent, level and blocks, which no other hash covers."""
+
+    @classmethod
+    def of(cls, record: Mapping[str, JsonValue], where: str) -> Hashes:
+        """Take them from a chunk's record.
+
+        Raises:
+            RecordError: it is none.
+        """
+        metadata = typed(dict, record.get("metadata"), f"{where}: metadata")
+        embed, lexical, own, content = (
+            typed(str, metadata.get(key), f"{where}: metadata: {key}")
+            for key in ("embed_hash", "lexical_hash", "metadata_hash", "content_hash")
+        )
+        lineage = [record.get(key) for key in ("parent_chunk_id", "level", "block_ids")]
+        return cls(embed, lexical, own, content, digest(json.dumps(lineage)))
+
+    @property
+    def texts(self) -> tuple[str, str, str]:
+        """The hashes of what a store shows or searches."""
+        return self.embed, self.lexical, self.content
+
+    def to_list(self) -> list[JsonValue]:
+        """Give them as they stand in a line."""
+        return [self.embed, self.lexical, self.metadata, self.content, self.lineage]
+
+    @classmethod
+    def from_list(cls, value: object, where: str) -> Hashes:
+        """Read them back.
+
+        Raises:
+            RecordError: they are no list of as many texts.
+        """
+        texts = [typed(str, one, where) for one in typed(list, value, where)]
+        if len(texts) != 5:
+            message = f"{where}: five hashes were expected, not {len(texts)}"
+            raise RecordError(message)
+        return cls(*texts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentState:
+    """A document as an index has it."""
+
+    doc_id: str
+    path: str
+    """Where it stood, below the config's folder."""
+    names_itself: bool
+    """Whether its id is its own word, and so unknown while it cannot be read."""
+    input: str
+    """Hash of its bytes, its sidecar and what a manifest says of it."""
+    config: str
+    """Hash of all that decides how it is read and cut."""
+    version: str
+    """Its author's word, or the hash of its tree."""
+    metadata_hash: str
+    records: str
+    """Under which name the records of its chunks are kept."""
+    chunks: Mapping[str, Hashes]
+    """Ids and hashes, in the order of its records."""
+    withheld: frozenset[str] = frozenset()
+    """Chunks that it no longer has, and whose deletion nobody has allowed yet."""
+
+    def to_record(self) -> Record:
+        """Give its line."""
+        return {
+            "doc_id": self.doc_id,
+            "path": self.path,
+            "names_itself": self.names_itself,
+            "input": self.input,
+            "config": self.config,
+            "version": self.version,
+            "metadata_hash": self.metadata_hash,
+            "records": self.records,
+            "withheld": [*sorted(self.withheld)],
+            "chunks": {key: known.to_list() for key, known in self.chunks.items()},
+        }
+
+    @classmethod
+    def from_record(cls, record: Record, where: str) -> DocumentState:
+        """Read its line.
+
+        Raises:
+            RecordError: it is none.
+        """
+        fields = Fields(record, where)
+        found = cls(
+            doc_id=fields.text("doc_id"),
+            path=fields.text("path"),
+            names_itself=fields.flag("names_itself"),
+            input=fields.text("input"),
+            config=fields.text("config"),
+            version=fields.text("version"),
+            metadata_hash=fields.text("metadata_hash"),
+            records=fields.text("records"),
+            withheld=frozenset(fields.listed("withheld", str)),
+            chunks={
+                key: Hashes.from_list(value, where)
+                for key, value in fields.object("chunks").items()
+            },
+        )
+        fields.end()
+        return found
+
+
+Documents = dict[str, DocumentState]
+"""By id, in the order of ids."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """What a store has, as far as somebody has acknowledged it."""
+
+    number: int = 0
+    """How many runs were acknowledged up to it."""
+    run: str | None = None
+    """The one that led here."""
+    documents: Documents = field(default_factory=dict)
+
+
+Unsure = dict[str, frozenset[Hashes | None]]
+"""What a store may have of a chunk instead of what the state says, by its id.
+
+Deltas went out that nobody acknowledged: each may have been taken in, or not. None
+where a chunk may be missing.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pending:
+    """The last delta, while nobody has acknowledged it."""
+
+    base: int
+    """The number of the state that it starts from."""
+    run: str
+    documents: Documents
+    """What a store has that takes it in."""
+    unsure: Unsure
+    """What a store may have that does not, beside what the base says."""
+
+
+def run_id(base: State, target: Documents, files: Iterable[str]) -> str:
+    """Name a delta by what it starts from, leads to and holds."""
+    parts = [str(base.number), base.run or "", of_documents(base.documents)]
+    said = "\n".join([*parts, of_documents(target), *files])
+    return digest(said)[:_RUN_DIGITS]
+
+
+def of_documents(documents: Documents) -> str:
+    """Hash what is said of documents."""
+    hashed = hashlib.sha256()
+    for document in documents.values():
+        hashed.update(to_line(document.to_record()))
+    return hashed.hexdigest()
+
+
+def state_lines(state: State) -> Iterator[bytes]:
+    """Write a state: a line about it, then one for each document."""
+    yield to_line(
+        {
+            "schema": SCHEMA,
+            "number": state.number,
+            "run": state.run,
+            "documents": len(state.documents),
+        }
+    )
+    yield from _document_lines(state.documents)
+
+
+def pending_lines(pending: Pending) -> Iterator[bytes]:
+    """Write a pending delta: a line about it, then chunks, then documents."""
+    yield to_line(
+        {
+            "schema": SCHEMA,
+            "base": pending.base,
+            "run": pending.run,
+            "unsure": len(pending.unsure),
+            "documents": len(pending.documents),
+        }
+    )
+    for chunk_id in sorted(pending.unsure):
+        lists: list[JsonValue] = [
+            None if known is None else known.to_list()
+            for known in pending.unsure[chunk_id]
+        ]
+        # Sets have no order, and files of equal states are equal.
+        lists.sort(key=json.dumps)
+        yield to_line({"chunk_id": chunk_id, "may_be": lists})
+    yield from _document_lines(pending.documents)
+
+
+def read_state(lines: Iterator[tuple[str, bytes]], name: str) -> State:
+    """Read a state back; lines come with `file:line`.
+
+    Raises:
+        RecordError: it is none, or lines are missing.
+    """
+    fields = _head(lines, name)
+    number, run = fields.whole("number"), fields.text_or_none("run")
+    return State(
+        number=number,
+        run=run,
+        documents=_documents(lines, name, fields.whole("documents")),
+    )
+
+
+def read_run(lines: Iterator[tuple[str, bytes]], name: str) -> str | None:
+    """Read the run that led to a state, and nothing else of it.
+
+    Raises:
+        RecordError: it is no state.
+    """
+    return _head(lines, name).text_or_none("run")
+
+
+def read_pending(lines: Iterator[tuple[str, bytes]], name: str) -> Pending:
+    """Read a pending delta back; lines come with `file:line`.
+
+    Raises:
+        RecordError: it is none, or lines are missing.
+    """
+    fields = _head(lines, name)
+    unsure: Unsure = {}
+    for _ in range(fields.whole("unsure")):
+        where, line = _next(lines, name)
+        one = Fields(from_line(line, where), where)
+        unsure[one.text("chunk_id")] = frozenset(
+            None if value is None else Hashes.from_list(value, where)
+            for value in typed(list, one.take("may_be"), where)
+        )
+    return Pending(
+        base=fields.whole("base"),
+        run=fields.text("run"),
+        unsure=unsure,
+        documents=_documents(lines, name, fields.whole("documents")),
+    )
+
+
+def _head(lines: Iterator[tuple[str, bytes]], name: str) -> Fields:
+    """Read the first line.
+
+    Raises:
+        RecordError: it is not of this version.
+    """
+    where, line = _next(lines, name)
+    fields = Fields(from_line(line, where), where)
+    schema = fields.whole("schema")
+    if schema != SCHEMA:
+        message = f"{where}: schema is {schema}; this situate reads {SCHEMA}"
+        raise RecordError(message)
+    return fields
+
+
+def _documents(lines: Iterator[tuple[str, bytes]], name: str, count: int) -> Documents:
+    found: Documents = {}
+    for _ in range(count):
+        where, line = _next(lines, name)
+        document = DocumentState.from_record(from_line(line, where), where)
+        found[document.doc_id] = document
+    for where, _ in lines:
+        message = f"{where}: there are more lines than the first says"
+        raise RecordError(message)
+    return found
+
+
+def _next(lines: Iterator[tuple[str, bytes]], name: str) -> tuple[str, bytes]:
+    found = next(lines, None)
+    if found is None:
+        message = f"{name}: ends too early; restore it from a backup"
+        raise RecordError(message)
+    return found
+
+
+def _document_lines(documents: Documents) -> Iterator[bytes]:
+    for document in documents.values():
+        yield to_line(document.to_record())

@@ -1,0 +1,301 @@
+"""From a corpus to the delta that brings an index up to date with it.
+
+Documents are told apart by what is in them: every file is read, only those that differ
+are cut. A time or a size that is the same says nothing of a file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from importlib.metadata import version
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from situate.corpus import Places, path_id
+from situate.errors import ConfigError, SituateError
+from situate.files import opened as opened_file
+from situate.files import resolved
+from situate.index import safety
+from situate.index.delta import by_document
+from situate.index.safety import Missed, Seen
+from situate.index.state import DocumentState, Hashes
+from situate.manifest import Note
+from situate.model import digest
+from situate.pipeline.documents import Failed, Ids
+from situate.pipeline.indexing import Sent, opened
+from situate.pipeline.jobs import ready
+from situate.pipeline.parallel import write_all
+from situate.records import from_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from situate.config import Config
+    from situate.corpus import Found, Source
+    from situate.index.state import Documents
+    from situate.pipeline.indexing import Index, Outcome
+    from situate.pipeline.jobs import Job
+    from situate.pipeline.watching import Watcher
+    from situate.pipeline.written import Written
+
+_PIECE = 1024 * 1024
+"""Bytes of a file that are read at a time."""
+
+
+def sync(config: Config, watcher: Watcher, *, allow_deletes: int | None = None) -> Sent:
+    """Send what has changed in a corpus since a store acknowledged it.
+
+    `allow_deletes` lets so many chunks go where that is above the share.
+
+    Raises:
+        ConfigError: the config cannot be used, or wants statements.
+        Locked: another run writes the same output.
+        SituateError: nothing can be sent.
+    """
+    if config.enrichment.enabled:
+        message = (
+            f"{config.path}: sync does not ask for statements; set "
+            "enrichment.enabled = false, or publish with run"
+        )
+        raise ConfigError(message)
+    (job,) = ready([config])
+    found = job.survey()
+    with opened(config) as index:
+        return _Sync(job, watcher, index).work(found, allow_deletes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Same:
+    """A document that is as it was."""
+
+    source: Source
+    doc_id: str
+
+
+class _Sync:
+    """One corpus being brought into an index."""
+
+    def __init__(self, job: Job, watcher: Watcher, index: Index) -> None:
+        self._job = job
+        self._watcher = watcher
+        self._index = index
+        self._places = Places()
+        self._folder = str(resolved(job.folder))
+        self._config_hash = _hash_of(job.config)
+        self._ids = Ids()
+        self._read: Documents = {}
+        self._missed: list[Missed] = []
+        self._failed: list[Note] = []
+        self._outcomes: dict[str, Outcome] = {}
+
+    def work(self, found: Found, allow_deletes: int | None) -> Sent:
+        """Read what has changed, decide what stays, and send the difference.
+
+        Raises:
+            SituateError: nothing can be sent.
+        """
+        self._watcher.begin(self._job.config.corpus.name, len(found.sources))
+        self._look(found.sources)
+        if found.sources and not self._read:
+            message = f"none of {len(found.sources)} documents could be read"
+            raise SituateError(message)
+        known = self._index.known
+        seen = self._seen(found.gaps)
+        emptied = self._emptied(safety.gone(known, seen))
+        seen = replace(seen, gaps=(*seen.gaps, *emptied))
+        settled = safety.settle(known, seen)
+        target, withheld, reasons = self._index.within_share(
+            settled.documents, allow_deletes
+        )
+        for doc_id in (*settled.absent, *settled.deleted):
+            if doc_id in target:
+                self._outcomes[doc_id] = "kept"
+        # Not what was known last: a delta says the same when it comes again.
+        for doc_id in {*self._index.base.documents, *by_document(self._index.unsure)}:
+            if doc_id not in target:
+                self._outcomes[doc_id] = "deleted"
+        sent = Sent(
+            corpus=self._job.config.corpus.name,
+            kind="sync",
+            withheld=withheld,
+            outcomes=self._outcomes,
+            failed=tuple(self._failed),
+            reasons=(*self._shortfall(len(found.sources)), *settled.reasons, *reasons),
+        )
+        return self._index.send(target, sent)
+
+    def _look(self, sources: Sequence[Source]) -> None:
+        """Find out which documents are as they were, and cut the others."""
+        before = {
+            (each.path, each.input): each
+            for each in self._index.base.documents.values()
+            if each.config == self._config_hash
+            and each.doc_id not in self._job.preparer.deleted
+        }
+        inputs = {}
+        changed = []
+        for source in sources:
+            said = self._input(source)
+            known = before.get((self._where(source), said or ""))
+            if known is not None and self._index.folder.has_records(known):
+                self._ids.add(_Same(source=source, doc_id=known.doc_id))
+                self._read[known.doc_id] = known
+                self._outcomes[known.doc_id] = "unchanged"
+                self._watcher.advance()
+            else:
+                inputs[source.path] = said
+                changed.append(source)
+        for outcome in write_all(changed, self._job.preparer, self._job.config):
+            self._ids.add(outcome)
+            said = inputs[outcome.source.path]
+            if isinstance(outcome, Failed):
+                self._miss(outcome.source, outcome.reason)
+            elif said is None or said != self._input(outcome.source):
+                reason = f"{outcome.source.doc_id}: changed while it was read"
+                self._miss(outcome.source, reason)
+            else:
+                self._take(outcome, said)
+            self._watcher.advance()
+
+    def _take(self, outcome: Written, said: str) -> None:
+        """Keep a document that was read."""
+        source, doc_id = outcome.source, outcome.doc_id
+        self._read[doc_id] = DocumentState(
+            doc_id=doc_id,
+            path=self._where(source),
+            names_itself=doc_id != source.named,
+            input=said,
+            config=self._config_hash,
+            version=outcome.version,
+            metadata_hash=outcome.metadata_hash,
+            records=self._index.folder.keep(outcome.chunks),
+            chunks=_chunks(outcome),
+        )
+        self._outcomes[doc_id] = "ok"
+        for warning in outcome.warnings:
+            self._watcher.note(f"{doc_id}: {warning}")
+
+    def _miss(self, source: Source, reason: str) -> None:
+        """Note a document that cannot be read."""
+        where = self._where(source)
+        self._missed.append(Missed(path=where, named=source.named))
+        known = [
+            doc_id
+            for doc_id, document in self._index.known.items()
+            if document.path == where
+        ]
+        for doc_id in known or [source.named]:
+            self._outcomes.setdefault(doc_id, "failed")
+        self._failed.append(Note(doc_id=source.named, message=reason))
+        self._watcher.note(f"failed: {reason}")
+
+    def _seen(self, gaps: Sequence[str]) -> Seen:
+        entries = [
+            entry
+            for listing in self._job.listings
+            for entry in listing.entries
+            if entry.op == "delete"
+        ]
+        return Seen(
+            read=self._read,
+            missed=tuple(self._missed),
+            deleted_ids=frozenset(entry.doc_id for entry in entries),
+            deleted_paths=frozenset(
+                self._where(entry.source) for entry in entries if entry.source
+            ),
+            gaps=tuple(gaps),
+        )
+
+    def _emptied(self, gone: Documents) -> list[str]:
+        """Say which folders of documents that are gone have nothing left in them.
+
+        That is what a share looks like that is not mounted. Where manifests alone name
+        documents, those say what is gone.
+        """
+        if not self._job.config.corpus.globs:
+            return []
+        folders = {PurePath(document.path).parent for document in gone.values()}
+        gaps = []
+        for folder in sorted(folders):
+            with suppress(OSError), os.scandir(self._job.folder / folder) as entries:
+                if next(entries, None) is None:
+                    gaps.append(
+                        f"folder {folder.as_posix()!r} is empty and held documents; "
+                        "remove it if they are gone for good"
+                    )
+        return gaps
+
+    def _shortfall(self, documents: int) -> tuple[str, ...]:
+        """Say whether too many documents failed."""
+        failed, most = len(self._failed), self._job.config.corpus.max_failed_share
+        if not documents or failed / documents <= most:
+            return ()
+        return (
+            f"{failed} of {documents} documents failed, above "
+            f"corpus.max_failed_share = {most}",
+        )
+
+    def _where(self, source: Source) -> str:
+        """Give where a document stands below the config's folder."""
+        place = self._places.of(source.path)
+        return path_id(PurePath(os.path.relpath(place, self._folder)))
+
+    def _input(self, source: Source) -> str | None:
+        """Hash all that a document is made from; None where it cannot be read."""
+        most = self._job.preparer.options.limits.max_bytes
+        hashed = hashlib.sha256(_said(source).encode("utf-8", "surrogatepass"))
+        try:
+            for path in (source.path, source.sidecar):
+                if path is not None:
+                    hashed.update(_digest(path, most))
+        except OSError:
+            return None
+        return hashed.hexdigest()
+
+
+def _digest(path: Path, most: int) -> bytes:
+    """Hash a file, no further than a reader would accept.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    hashed, left = hashlib.sha256(), most + 1
+    with opened_file(path) as file:
+        while left and (piece := file.read(min(_PIECE, left))):
+            hashed.update(piece)
+            left -= len(piece)
+    return hashed.digest()
+
+
+def _said(source: Source) -> str:
+    """Give what a document's path and a manifest say of it, but not where."""
+    given = source.given
+    told = (
+        None if given is None else [given.doc_id, given.version, asdict(given.metadata)]
+    )
+    return json.dumps([source.doc_id, told, source.sidecar is None], sort_keys=True)
+
+
+def _chunks(outcome: Written) -> Mapping[str, Hashes]:
+    """Give the ids and hashes of a document's chunks."""
+    found = {}
+    for line in outcome.chunks.splitlines():
+        record = from_line(line, outcome.doc_id)
+        found[str(record["chunk_id"])] = Hashes.of(record, outcome.doc_id)
+    return found
+
+
+def _hash_of(config: Config) -> str:
+    """Hash what decides how a document is read and cut, this program included."""
+    corpus = config.corpus
+    decisive = {
+        "situate": version("situate"),
+        "corpus": [corpus.name, corpus.doc_type],
+        "cutting": asdict(config.cutting),
+    }
+    return digest(json.dumps(decisive, sort_keys=True))
