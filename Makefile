@@ -34,7 +34,7 @@ demo: $(VENV)/runtime
 compare: $(VENV)/development
 	$(BIN)/situate compare config/handbook.toml \
 		--queries tests/corpora/handbook-questions.jsonl \
-		--prompts situating-v1,findable-v1 --budget 500,2000
+		--budget 500,2000
 
 # Two at a time; tests that share something costly name their group.
 test: $(VENV)/development

@@ -105,7 +105,7 @@ def play(
             max_usd=100,
             # Bounds the backoff as well, so that the suite does not wait for it.
             max_wait_seconds=0.2,
-            timeout_seconds=0.5,
+            timeout_seconds=1.0,
         )
         corpus.configure(enrichment=keys)
         result = corpus.run()
@@ -145,9 +145,7 @@ def test_a_storm_loses_no_statement(
     assert storm.seen.calls > REQUESTS
     assert max(storm.seen.requests.values()) <= max_attempts
     assert storm.seen.answers == REQUESTS
-    # A request may be given up on before the server has read it.
-    attempts = storm.corpus.manifest["spent"]["attempts"]
-    assert storm.seen.calls <= attempts <= storm.seen.calls + storm.seen.abandoned
+    assert storm.seen.calls == storm.corpus.manifest["spent"]["attempts"]
 
 
 def test_a_storm_on_the_other_vendors_route_loses_no_statement(tmp_path: Path) -> None:
