@@ -16,6 +16,7 @@ ROOT = Path(situate.__file__).parent
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("collector", "errors", "model", "standalone", "usage"),
+    ("validity",),
     ("fields", "files", "records", "tokens", "config", "prompts", "pricing", "shipped"),
     ("lines",),
     ("readers", "chunking"),

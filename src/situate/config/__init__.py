@@ -17,6 +17,7 @@ from situate.config.keys import (
     PrefixConfig,
     ReaderConfig,
     ReadingConfig,
+    VersionsConfig,
 )
 from situate.config.load import SECTIONS, load, load_cutting
 
@@ -35,6 +36,7 @@ __all__ = [
     "PrefixConfig",
     "ReaderConfig",
     "ReadingConfig",
+    "VersionsConfig",
     "load",
     "load_cutting",
 ]

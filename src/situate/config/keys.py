@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from pydantic import BeforeValidator, ConfigDict, Field
 
 from situate.model import digest
+from situate.validity import Keep  # noqa: TC001 - pydantic reads annotations
 
 _CLOSED = ConfigDict(extra="forbid")
 _TEXT = r"^[^\p{Cc}\p{Zl}\p{Zp}]*[^\s\p{Cc}][^\p{Cc}\p{Zl}\p{Zp}]*$"
@@ -126,6 +127,17 @@ class CorpusConfig:
 
 def _is_manifest(name: str) -> bool:
     return name.endswith(".jsonl") and not re.search(r"[*?\[]", name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionsConfig:
+    """Which wordings of a document an index has."""
+
+    __pydantic_config__ = _CLOSED
+
+    keep: Keep = "latest"
+    """`latest`: a document's last wording; `all`: every wording that is in force from
+    another day, side by side."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -414,6 +426,7 @@ class Config:
     """The file it came from; globs are relative to its folder."""
     corpus: CorpusConfig
     metadata: MetadataConfig
+    versions: VersionsConfig
     reader: ReaderConfig
     chunking: ChunkingConfig
     prefix: PrefixConfig
@@ -454,6 +467,7 @@ class Config:
                 for key, value in asdict(self.metadata).items()
                 if value or key == "keep"
             },
+            **({"versions": keep} if (keep := self.versions.keep) != "latest" else {}),
             "reader": asdict(self.reader),
             "reading": asdict(self.reading),
             "reading_max_tokens": self.cutting.reading_max_tokens,

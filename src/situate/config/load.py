@@ -50,6 +50,7 @@ SECTIONS: Mapping[str, type] = MappingProxyType(
     {
         "corpus": keys.CorpusConfig,
         "metadata": keys.MetadataConfig,
+        "versions": keys.VersionsConfig,
         "reader": keys.ReaderConfig,
         "chunking": keys.ChunkingConfig,
         "prefix": keys.PrefixConfig,

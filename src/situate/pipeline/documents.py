@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from situate import readers
 from situate.chunking import Rules, chunk
 from situate.collector import collector_paused
-from situate.corpus import same_id
+from situate.corpus import same_id, same_wording
 from situate.errors import ReadError
 from situate.files import opened
 from situate.given import Given, read_sidecar
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from situate.readers import Read
     from situate.readers.tree import Sign
     from situate.tokens import TokenCounter
+    from situate.validity import Keep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +46,11 @@ class Prepared:
     def doc_id(self) -> str:
         """The id the document goes by."""
         return self.document.doc_id
+
+    @property
+    def effective_from(self) -> str | None:
+        """The first day on which the document is in force."""
+        return self.document.metadata.effective_from
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -291,12 +297,20 @@ class Named(Protocol):
     def doc_id(self) -> str:
         """The id it goes by."""
 
+    @property
+    def effective_from(self) -> str | None:
+        """The first day on which it is in force."""
+
 
 class Ids:
-    """The ids seen so far, which documents may choose themselves."""
+    """The ids seen so far, which documents may choose themselves.
 
-    def __init__(self) -> None:
-        self._paths: dict[str, Path] = {}
+    Where every wording is kept, documents of one id differ in when they begin.
+    """
+
+    def __init__(self, keep: Keep = "latest") -> None:
+        self._keep = keep
+        self._paths: dict[tuple[str, str | None], Path] = {}
 
     def add(self, outcome: Named | Failed) -> None:
         """Note a document's id.
@@ -304,11 +318,15 @@ class Ids:
         Raises:
             SituateError: an earlier document has it.
         """
-        if not isinstance(outcome, Failed):
-            doc_id, path = outcome.doc_id, outcome.source.path
-            other = self._paths.setdefault(doc_id, path)
-            if other != path:
-                raise same_id(doc_id, other, path)
+        if isinstance(outcome, Failed):
+            return
+        doc_id, path = outcome.doc_id, outcome.source.path
+        begins = outcome.effective_from if self._keep == "all" else None
+        other = self._paths.setdefault((doc_id, begins), path)
+        if other != path:
+            if self._keep == "all":
+                raise same_wording(doc_id, begins, other, path)
+            raise same_id(doc_id, other, path)
 
 
 def _bytes_of(source: Source, most: int) -> bytes:

@@ -170,6 +170,7 @@ class Job:
             self.folder,
             excluded=self.excluded,
             listings=self.listings,
+            keep=self.config.versions.keep,
         )
 
     @property
@@ -402,18 +403,20 @@ def _listings(config: Config) -> tuple[Listing, ...]:
         ConfigError: a line is wrong, or two contradict each other.
     """
     names = config.corpus.manifests
-    listings = tuple(map(read_listing, _manifests(config), names))
-    check_together(listings)
+    keep = config.versions.keep
+    paths = zip(_manifests(config), names, strict=True)
+    listings = tuple(read_listing(path, name, keep) for path, name in paths)
+    check_together(listings, keep)
     return listings
 
 
 def _deleted(listings: Sequence[Listing]) -> dict[str, str]:
-    """Give the ids that manifests delete, and where."""
+    """Give the ids that manifests delete whole, and where."""
     return {
         entry.doc_id: entry.said_in
         for listing in listings
         for entry in listing.entries
-        if entry.op == "delete"
+        if entry.op == "delete" and entry.wording is None
     }
 
 

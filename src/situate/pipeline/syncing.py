@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections import defaultdict
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
@@ -21,8 +22,10 @@ from situate.files import opened as opened_file
 from situate.files import resolved
 from situate.index import safety
 from situate.index.delta import by_document
+from situate.index.names import doc_id_of, record_id
 from situate.index.safety import Missed, Seen
 from situate.index.state import DocumentState, Hashes
+from situate.index.wordings import label_of
 from situate.manifest import Note
 from situate.model import digest
 from situate.pipeline.documents import Failed, Ids
@@ -32,12 +35,14 @@ from situate.pipeline.parallel import write_all
 from situate.records import from_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from situate.config import Config
     from situate.corpus import Found, Source
+    from situate.index.safety import Settled
     from situate.index.state import Documents
+    from situate.listing import Entry
     from situate.pipeline.indexing import Index, Outcome
     from situate.pipeline.jobs import Job
     from situate.pipeline.watching import Watcher
@@ -75,6 +80,7 @@ class _Same:
 
     source: Source
     doc_id: str
+    effective_from: str | None
 
 
 class _Sync:
@@ -87,7 +93,15 @@ class _Sync:
         self._places = Places()
         self._folder = str(resolved(job.folder))
         self._config_hash = _hash_of(job.config)
-        self._ids = Ids()
+        self._keep = job.config.versions.keep
+        self._ids = Ids(self._keep)
+        self._wordings: defaultdict[str, list[DocumentState]] = defaultdict(list)
+        for document in index.known.values():
+            self._wordings[document.doc_id].append(document)
+        self._withdrawn: defaultdict[str, list[Entry]] = defaultdict(list)
+        for entry in _deletions(job):
+            if entry.wording is not None:
+                self._withdrawn[entry.doc_id].append(entry)
         self._read: Documents = {}
         self._missed: list[Missed] = []
         self._failed: list[Note] = []
@@ -112,13 +126,7 @@ class _Sync:
         target, withheld, reasons = self._index.within_share(
             settled.documents, allow_deletes
         )
-        for doc_id in (*settled.absent, *settled.deleted):
-            if doc_id in target:
-                self._outcomes[doc_id] = "kept"
-        # Not what was known last: a delta says the same when it comes again.
-        for doc_id in {*self._index.base.documents, *by_document(self._index.unsure)}:
-            if doc_id not in target:
-                self._outcomes[doc_id] = "deleted"
+        self._conclude(settled, target)
         sent = Sent(
             corpus=self._job.config.corpus.name,
             kind="sync",
@@ -129,6 +137,29 @@ class _Sync:
         )
         return self._index.send(target, sent)
 
+    def _conclude(self, settled: Settled, target: Documents) -> None:
+        """Say what became of documents that were not read."""
+        read = {document.doc_id for document in self._read.values()}
+        stay = {document.doc_id for document in target.values()}
+        for key in (*settled.absent, *settled.deleted):
+            if key in target and (doc_id := doc_id_of(key)) not in read:
+                self._outcomes[doc_id] = "kept"
+        # Not what was known last: a delta says the same when it comes again.
+        for key in {*self._index.base.documents, *by_document(self._index.unsure)}:
+            if (doc_id := doc_id_of(key)) not in stay:
+                self._outcomes[doc_id] = "deleted"
+        for document in target.values():
+            if document.until is not None and document.effective_from is None:
+                self._hint(document)
+
+    def _hint(self, document: DocumentState) -> None:
+        """Warn of a wording without a date that came after one with a date."""
+        if self._read.get(document.key) and self._outcomes[document.doc_id] == "ok":
+            self._watcher.note(
+                f"{document.doc_id}: names no effective_from, and so holds before its "
+                f"other wordings alone, until {document.until}"
+            )
+
     def _look(self, sources: Sequence[Source]) -> None:
         """Find out which documents are as they were, and cut the others."""
         before = {
@@ -136,6 +167,8 @@ class _Sync:
             for each in self._index.base.documents.values()
             if each.config == self._config_hash
             and each.doc_id not in self._job.preparer.deleted
+            and safety.withdrawal(each, self._withdrawn) is None
+            and (each.label is None or self._keep == "all")
         }
         inputs = {}
         changed = []
@@ -143,8 +176,13 @@ class _Sync:
             said = self._input(source)
             known = before.get((self._where(source), said or ""))
             if known is not None and self._index.folder.has_records(known):
-                self._ids.add(_Same(source=source, doc_id=known.doc_id))
-                self._read[known.doc_id] = known
+                same = _Same(
+                    source=source,
+                    doc_id=known.doc_id,
+                    effective_from=known.effective_from,
+                )
+                self._ids.add(same)
+                self._read[known.key] = known
                 self._outcomes[known.doc_id] = "unchanged"
                 self._watcher.advance()
             else:
@@ -165,7 +203,8 @@ class _Sync:
     def _take(self, outcome: Written, said: str) -> None:
         """Keep a document that was read."""
         source, doc_id = outcome.source, outcome.doc_id
-        self._read[doc_id] = DocumentState(
+        label = self._label(outcome)
+        read = DocumentState(
             doc_id=doc_id,
             path=self._where(source),
             names_itself=doc_id != source.named,
@@ -174,11 +213,29 @@ class _Sync:
             version=outcome.version,
             metadata_hash=outcome.metadata_hash,
             records=self._index.folder.keep(outcome.chunks),
-            chunks=_chunks(outcome),
+            chunks=_chunks(outcome, label),
+            label=label,
+            effective_from=outcome.effective_from,
         )
+        if entry := safety.withdrawal(read, self._withdrawn):
+            reason = (
+                f"{source.doc_id}: is the wording of {doc_id!r} that {entry.said_in} "
+                "deletes; remove the file or that line"
+            )
+            self._miss(source, reason)
+            return
+        self._read[read.key] = read
+        self._wordings[doc_id].append(read)
         self._outcomes[doc_id] = "ok"
         for warning in outcome.warnings:
             self._watcher.note(f"{doc_id}: {warning}")
+
+    def _label(self, outcome: Written) -> str | None:
+        """Give what the records of a document are named by beside their chunks."""
+        if self._keep == "latest":
+            return None
+        others = self._wordings[outcome.doc_id]
+        return label_of(outcome.version, outcome.effective_from, others)
 
     def _miss(self, source: Source, reason: str) -> None:
         """Note a document that cannot be read."""
@@ -195,12 +252,7 @@ class _Sync:
         self._watcher.note(f"failed: {reason}")
 
     def _seen(self, gaps: Sequence[str]) -> Seen:
-        entries = [
-            entry
-            for listing in self._job.listings
-            for entry in listing.entries
-            if entry.op == "delete"
-        ]
+        entries = [each for each in _deletions(self._job) if each.wording is None]
         return Seen(
             read=self._read,
             missed=tuple(self._missed),
@@ -209,6 +261,8 @@ class _Sync:
                 self._where(entry.source) for entry in entries if entry.source
             ),
             gaps=tuple(gaps),
+            keep=self._keep,
+            withdrawn=self._withdrawn,
         )
 
     def _emptied(self, gone: Documents) -> list[str]:
@@ -258,6 +312,14 @@ class _Sync:
         return hashed.hexdigest()
 
 
+def _deletions(job: Job) -> Iterator[Entry]:
+    """Yield the lines of manifests that delete something."""
+    for listing in job.listings:
+        for entry in listing.entries:
+            if entry.op == "delete":
+                yield entry
+
+
 def _digest(path: Path, most: int) -> bytes:
     """Hash a file, no further than a reader would accept.
 
@@ -281,12 +343,13 @@ def _said(source: Source) -> str:
     return json.dumps([source.doc_id, told, source.sidecar is None], sort_keys=True)
 
 
-def _chunks(outcome: Written) -> Mapping[str, Hashes]:
-    """Give the ids and hashes of a document's chunks."""
+def _chunks(outcome: Written, label: str | None) -> Mapping[str, Hashes]:
+    """Give the names and hashes of a document's records."""
     found = {}
     for line in outcome.chunks.splitlines():
         record = from_line(line, outcome.doc_id)
-        found[str(record["chunk_id"])] = Hashes.of(record, outcome.doc_id)
+        name = record_id(str(record["chunk_id"]), label)
+        found[name] = Hashes.of(record, outcome.doc_id)
     return found
 
 
