@@ -217,10 +217,12 @@ def same_wording(
     doc_id: str, effective_from: str | None, one: Path, other: Path
 ) -> SituateError:
     """Give the error for two documents that are one wording."""
-    since = "no effective_from" if effective_from is None else effective_from
+    since = "no effective_from"
+    if effective_from is not None:
+        since = f"effective_from {effective_from}"
     message = (
-        f"{str(one)!r} and {str(other)!r} both have doc_id {doc_id!r} and {since!s}; "
-        "wordings of one document differ in effective_from: give one another"
+        f"{str(one)!r} and {str(other)!r} both have doc_id {doc_id!r} and {since}; "
+        "wordings of one document begin on different days"
     )
     return SituateError(message)
 
