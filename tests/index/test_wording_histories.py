@@ -275,4 +275,4 @@ def bare(record: dict[str, Any]) -> dict[str, Any]:
 
 
 TestHistories = Histories.TestCase
-TestHistories.settings = settings(max_examples=20, stateful_step_count=10)
+TestHistories.settings = settings(max_examples=12, stateful_step_count=10)

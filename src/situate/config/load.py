@@ -243,11 +243,13 @@ def _section(
     """Turn one section's values into its dataclass, or add what is wrong."""
     values = found.get(name, {})
     try:
-        return _adapter(cls).validate_python(
+        found: Section = _adapter(cls).validate_python(
             {key: _placed(cls, key, value) for key, value in values.items()}
         )
     except ValidationError as error:
         wrong = dict.fromkeys(str(detail["loc"][0]) for detail in error.errors())
+    else:
+        return found
     for key in wrong:
         allowed = _allowed(cls, key)
         if key in values:
@@ -260,7 +262,8 @@ def _section(
     return None
 
 
-def _adapter(cls: type[Section]) -> TypeAdapter[Section]:
+@functools.cache
+def _adapter(cls: type) -> TypeAdapter[Any]:
     return TypeAdapter(cls)
 
 
