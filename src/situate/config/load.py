@@ -242,14 +242,15 @@ def _section(
 ) -> Section | None:
     """Turn one section's values into its dataclass, or add what is wrong."""
     values = found.get(name, {})
+    kind: type = cls
     try:
-        found: Section = _adapter(cls).validate_python(
+        judged: Section = _adapter(kind).validate_python(
             {key: _placed(cls, key, value) for key, value in values.items()}
         )
     except ValidationError as error:
         wrong = dict.fromkeys(str(detail["loc"][0]) for detail in error.errors())
     else:
-        return found
+        return judged
     for key in wrong:
         allowed = _allowed(cls, key)
         if key in values:
