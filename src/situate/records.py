@@ -52,7 +52,7 @@ KEYS: Final = (
 )
 """The keys of a record, in order."""
 
-_OF_DELTAS: Final = ("record_id", "parent_record_id")
+OF_DELTAS: Final = ("record_id", "parent_record_id")
 """Keys that a delta puts beside them: under which names a store has records."""
 
 Record = dict[str, "JsonValue"]
@@ -120,7 +120,7 @@ def parse(record: Mapping[str, JsonValue], where: str) -> Chunk:
     context_prefix = fields.text("context_prefix")
     embed_text = fields.text("embed_text")
     fields.text("lexical_text")
-    for key in _OF_DELTAS:
+    for key in OF_DELTAS:
         if key in fields:
             fields.text_or_none(key)
     metadata = fields.nested("metadata")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from situate.errors import SituateError
+from situate.errors import ConfigError, SituateError
 from situate.pipeline.indexing import acknowledge, revert, verify
 from situate.validity import in_force
 from tests.support.corpora import Corpus, Heard
@@ -360,6 +360,51 @@ def test_a_file_that_goes_back_to_an_earlier_wording_withdraws_no_later_one(
 
     assert sent.run is None
     assert store.records == before
+
+
+def test_upserts_are_records_that_can_be_checked(corpus: Corpus) -> None:
+    """With their names, which chunks files do not have."""
+    from situate.check import check
+
+    sent = synced(corpus)
+    assert sent.folder is not None
+
+    report = check(sent.folder / "upserts.jsonl", max_tokens=512)
+
+    assert report.chunks == 4
+    assert not report.broken
+
+
+def test_a_run_has_one_file_for_each_document(corpus: Corpus) -> None:
+    """What it writes has no place for two."""
+    corpus.document("other.md", leave(28, effective_from="2025-01-01"))
+
+    result = corpus.run()
+
+    assert result.exit_code == 1
+    assert "both have doc_id 'leave'" in str(result.reason)
+
+
+def test_a_line_that_deletes_a_wording_names_its_document(
+    corpus: Corpus, store: Store
+) -> None:
+    """A path would do for a document, and be another id than its own."""
+    withdraw(corpus, {"path": "leave.md", "version": "2024"})
+
+    with pytest.raises(ConfigError, match=r"m\.jsonl:1: doc_id is missing"):
+        synced(corpus)
+    assert store.records
+
+
+def test_a_document_is_not_deleted_and_listed_at_once(corpus: Corpus) -> None:
+    """A line without a version would delete what the other lists."""
+    text = '{"path": "leave.md", "doc_id": "leave"}\n'
+    withdraw(corpus, {"doc_id": "leave"})
+    path = corpus.folder / "docs" / "m.jsonl"
+    path.write_text(text + path.read_text("utf-8"), "utf-8")
+
+    with pytest.raises(ConfigError, match=r"m\.jsonl:2: doc_id 'leave' stands in"):
+        synced(corpus)
 
 
 def test_to_keep_all_from_now_on_renames_nothing(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from situate.check.findings import Finding, number_of
 from situate.enrichment.reasons import ChunkReason, GateReason, SkipReason, StopReason
 from situate.model import DOCUMENT
-from situate.records import HASHES, disagreements, to_record
+from situate.records import HASHES, OF_DELTAS, disagreements, to_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -53,7 +53,7 @@ def _order(
     record: Mapping[str, Any], expected: Mapping[str, Any], name: str = "the record"
 ) -> Iterator[_Fault]:
     """Keys stand in the order of the contract; the author's have none."""
-    if list(record) != list(expected):
+    if [key for key in record if key not in OF_DELTAS] != list(expected):
         yield "record", f"the keys of {name} are not in the order of the contract"
     for key in ("metadata", "enrichment", "prompt"):
         if expected.get(key) is not None and key in record:
