@@ -32,7 +32,9 @@ def test_a_document_holds_its_whole_record() -> None:
     found = document(record, None)
 
     assert found.items() >= record.items()
-    assert found.keys() - record.keys() == {"group_id", "validity", "acl", "lexical"}
+    assert found.keys() - record.keys() == {
+        *("record_id", "parent_record_id", "group_id", "validity", "acl", "lexical")
+    }
 
 
 def test_a_short_id_is_that_of_the_record() -> None:
@@ -76,6 +78,17 @@ def test_a_chunk_is_grouped_under_the_id_its_parent_has_in_the_store() -> None:
     assert found["group_id"] == document_id({"chunk_id": parent})
 
 
+def test_a_wording_is_grouped_under_the_record_of_its_parent() -> None:
+    """Two wordings of one parent are two groups."""
+    record = {
+        **a_record(parent_chunk_id="leave.md:_doc"),
+        "record_id": "leave.md:days@2",
+        "parent_record_id": "leave.md:_doc@2",
+    }
+
+    assert document(record, None)["group_id"] == "leave.md:_doc@2"
+
+
 def test_a_chunk_without_a_parent_is_a_group_of_its_own() -> None:
     """A store takes all that lack the field for one group."""
     assert stored(parent_chunk_id=None)["group_id"] == "leave.md:days"
@@ -115,10 +128,11 @@ def test_what_is_no_date_is_refused_by_name(day: str) -> None:
         said(effective_to=day)
 
 
-def test_a_validity_that_ends_before_it_begins_is_refused() -> None:
-    """No store takes it for a range."""
-    with pytest.raises(RecordError, match="2025-02-01 is after effective_to 2025-01-"):
-        said(effective_from="2025-02-01", effective_to="2025-01-01")
+def test_what_is_never_in_force_is_in_no_range() -> None:
+    """A wording may end before a section of it begins."""
+    found = said(effective_from="2025-02-01", effective_to="2025-01-01")
+
+    assert found["validity"] is None
 
 
 def test_permissions_are_terms_with_the_name_of_their_key() -> None:

@@ -2,8 +2,10 @@
 
 Beside the keys of the record:
 
+    record_id, parent_record_id   as in a delta; those of the chunks where it is none
     group_id   the id, in the store, of the parent; one's own where there is none
-    validity   first and last day; open ends are `FIRST` and `LAST`
+    validity   first and last day; open ends are `FIRST` and `LAST`; null for what is
+               never in force
     acl        every `acl_*` of `metadata.custom` as `key=value`
     lexical    the lexical text under the analyser of its language; null where
                `metadata.embed` is false
@@ -65,9 +67,11 @@ def fields(record: Record, vector: list[float] | None) -> Record:
     Raises:
         RecordError: a date is none.
     """
-    parent = record["parent_chunk_id"]
+    parent = record.get("parent_record_id", record["parent_chunk_id"])
     found: Record = {
         **record,
+        "record_id": record.get("record_id", record["chunk_id"]),
+        "parent_record_id": parent,
         "group_id": document_id(record) if parent is None else _fitting(str(parent)),
         "validity": _validity(record),
         "acl": [*dict.fromkeys(_permissions(record))],
@@ -99,17 +103,10 @@ def _fitting(name: str) -> str:
     return encoded[: MOST_BYTES - len(end)].decode("utf-8", "ignore") + end
 
 
-def _validity(record: Record) -> Record:
-    metadata = metadata_of(record)
+def _validity(record: Record) -> Record | None:
     first = _day(record, "effective_from") or FIRST
     last = _day(record, "effective_to") or LAST
-    if first > last:
-        message = (
-            f"{record['chunk_id']!r}: effective_from {metadata['effective_from']} is "
-            f"after effective_to {metadata['effective_to']}"
-        )
-        raise RecordError(message)
-    return {"gte": first, "lte": last}
+    return {"gte": first, "lte": last} if first <= last else None
 
 
 def _day(record: Record, key: str) -> str | None:
@@ -125,6 +122,8 @@ def _day(record: Record, key: str) -> str | None:
     raise RecordError(message)
 
 
+# A field of its own, since the flat field of OpenSearch may not find keys that stand
+# behind an array of objects (opensearch-project/OpenSearch issue 13698).
 def _permissions(record: Record) -> Iterator[str]:
     custom = metadata_of(record)["custom"]
     if isinstance(custom, dict):

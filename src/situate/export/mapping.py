@@ -34,6 +34,7 @@ def mappings(custom: JsonValue, vector: JsonValue) -> Record:
         "doc_id": _KEYWORD,
         "doc_version": _KEYWORD,
         "parent_chunk_id": _KEYWORD,
+        "parent_record_id": _KEYWORD,
         "level": _KEYWORD,
         "text": _STORED,
         "context_prefix": _STORED,
