@@ -47,7 +47,7 @@ def test_an_export_is_a_folder_of_files_to_send(source: Path) -> None:
     out = source.parent / "out"
     assert done.exit_code == 0
     assert done.stdout == f"{out / 'bulk-00001.ndjson'}\n"
-    assert "2 to index, 0 to update, 0 to delete, in 1 files" in done.stderr
+    assert "2 to index, 0 to update, 0 to delete, in 1 file in" in done.stderr
     assert sorted(str(path.relative_to(out)) for path in out.rglob("*.*")) == [
         "bulk-00001.ndjson",
         "index-template.json",
@@ -93,7 +93,7 @@ def test_a_text_without_a_vector_is_written_and_told(source: Path) -> None:
     done = export(source, "--dimensions", "3", "--vectors", vectors)
 
     assert done.exit_code == 3
-    assert "1 records to be embedded have no vector" in done.stderr
+    assert "records to be embedded that have no vector: 1" in done.stderr
     assert (source.parent / "out" / "bulk-00001.ndjson").exists()
 
 

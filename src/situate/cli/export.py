@@ -85,15 +85,15 @@ def export(  # noqa: PLR0913 - each is an option of its own
 
 
 def _conclude(found: Exported) -> None:
-    counts = found.changes
+    counts, parts = found.changes, len(found.parts)
     console.say(
         f"{counts['upsert']:,} to index, {counts['metadata_update']:,} to update, "
-        f"{counts['delete']:,} to delete, in {len(found.parts):,} files in "
-        f"{found.folder}"
+        f"{counts['delete']:,} to delete, in {parts:,} "
+        f"{'file' if parts == 1 else 'files'} in {found.folder}"
     )
     if found.without_vector:
         console.say(
-            f"{found.without_vector:,} records to be embedded have no vector; they "
-            "are found by words alone"
+            f"records to be embedded that have no vector: {found.without_vector:,}; "
+            "they are found by words alone"
         )
         raise typer.Exit(3)
