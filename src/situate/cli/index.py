@@ -48,11 +48,12 @@ def sync(
     and deletes as JSON lines, each to be taken in whatever was before. A document
     that cannot be read keeps its chunks; nothing is deleted because a folder is
     empty or a glob matches nothing, nor, where versions.keep is all, because a file
-    is gone or holds another wording.
+    is gone or holds another wording. No chunk waits for its statement.
 
     Exit codes: 0 done; 1 nothing written; 2 the config cannot be used; 3 written,
-    but the listing is not complete, deletions were withheld or too many documents
-    failed; 4 another run writes the same output; 130 interrupted.
+    but the listing is not complete, deletions were withheld, too many documents
+    failed or statements are missing; 4 another run writes the same output; 130
+    interrupted.
     """
     from situate.pipeline import syncing
 
@@ -165,6 +166,7 @@ def _told(sent: Sent) -> dict[str, object]:
         "withheld": sent.withheld,
         "documents": sent.outcomes,
         "failed": sent.failed,
+        "statements": sent.stated,
     }
 
 

@@ -45,7 +45,8 @@ FILES: Final[Mapping[Op, str]] = {
 
 MANIFEST, SUMMARY = "manifest.json", "summary.json"
 
-_TEXTS: Final = ("text", "context_prefix", "embed_text", "lexical_text")
+TEXTS: Final = ("text", "context_prefix", "embed_text", "lexical_text")
+"""What a metadata update leaves as it is."""
 
 _RUN: Final = re.compile(r"[0-9a-f]{16}\Z")
 
@@ -158,7 +159,7 @@ def _gone(doc_id: str, name: str) -> bytes:
 
 def _line(document: DocumentState, op: Op, line: bytes) -> bytes:
     record = as_sent(from_line(line, document.doc_id), document)
-    left_out = _TEXTS if op == "metadata_update" else ()
+    left_out = TEXTS if op == "metadata_update" else ()
     return to_line({key: record[key] for key in record if key not in left_out})
 
 

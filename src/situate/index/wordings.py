@@ -44,6 +44,18 @@ def label_of(
     return next(label for label in numbered if label not in taken)
 
 
+def nearest(
+    effective_from: str | None, others: Iterable[DocumentState]
+) -> DocumentState | None:
+    """Give the known wording that what is read corrects, else the one that begins last.
+
+    Chunks that both have go on with what is known of them.
+    """
+    found = sorted(others, key=lambda other: other.effective_from or "")
+    same = [other for other in found if other.effective_from == effective_from]
+    return next(iter((*same, *reversed(found))), None)
+
+
 def in_order(
     documents: Documents, lines: Callable[[DocumentState], Mapping[str, bytes]]
 ) -> Documents:

@@ -108,6 +108,8 @@ class Preparer:
     policy: Policy = field(default_factory=Policy)
     deleted: Mapping[str, str] = field(default_factory=dict)
     """Ids that a manifest deletes, and where it does."""
+    keep: Keep = "latest"
+    """Whether documents may be wordings of one, as in an index that keeps all."""
     at_hand: Mapping[Path, Prepared | Failed] = field(default_factory=dict)
     """What has been read and cut before, and is not again."""
 
@@ -215,7 +217,7 @@ class Preparer:
         Raises:
             SituateError: two documents name one id.
         """
-        ids = Ids()
+        ids = Ids(self.keep)
         for source in sources:
             outcome = self.outcome(source)
             ids.add(outcome)
