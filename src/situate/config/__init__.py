@@ -17,9 +17,9 @@ from situate.config.keys import (
     PrefixConfig,
     ReaderConfig,
     ReadingConfig,
-    VersionsConfig,
 )
 from situate.config.load import SECTIONS, load, load_cutting
+from situate.config.versions import VersionsConfig
 
 __all__ = [
     "SECTIONS",

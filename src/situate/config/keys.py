@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
+from situate.config.versions import VersionsConfig
 from situate.model import digest
-from situate.validity import Keep  # noqa: TC001 - pydantic reads annotations
 
 _CLOSED = ConfigDict(extra="forbid")
 _TEXT = r"^[^\p{Cc}\p{Zl}\p{Zp}]*[^\s\p{Cc}][^\p{Cc}\p{Zl}\p{Zp}]*$"
@@ -138,17 +138,6 @@ class CorpusConfig:
 
 def _is_manifest(name: str) -> bool:
     return name.endswith(".jsonl") and not re.search(r"[*?\[]", name)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VersionsConfig:
-    """Which wordings of a document an index has."""
-
-    __pydantic_config__ = _CLOSED
-
-    keep: Keep = "latest"
-    """`latest`: a document's last wording; `all`: every wording that is in force from
-    another day, side by side."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,6 +38,7 @@ from situate.config.contradictions import (
     size_contradictions,
     window_contradictions,
 )
+from situate.config.versions import VersionsConfig
 from situate.errors import ConfigError
 from situate.files import opened, resolved
 
@@ -50,7 +51,7 @@ SECTIONS: Mapping[str, type] = MappingProxyType(
     {
         "corpus": keys.CorpusConfig,
         "metadata": keys.MetadataConfig,
-        "versions": keys.VersionsConfig,
+        "versions": VersionsConfig,
         "reader": keys.ReaderConfig,
         "chunking": keys.ChunkingConfig,
         "prefix": keys.PrefixConfig,
