@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from situate.config.versions import VersionsConfig
+from situate.config.versions import VersionsConfig  # noqa: TC001 - a value here
 from situate.model import digest
 
 _CLOSED = ConfigDict(extra="forbid")
