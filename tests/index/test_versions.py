@@ -154,6 +154,21 @@ def test_a_section_that_a_correction_drops_is_deleted(
     assert gone[0]["chunk_id"] == "leave:leave/asking"
 
 
+def test_a_file_that_cannot_be_read_keeps_all_that_it_has_held(
+    corpus: Corpus, store: Store
+) -> None:
+    """Its document is the one that fails."""
+    superseded(corpus, store)
+    before = dict(store.records)
+    corpus.document("travel.md", "# Travel\n\nBook the train.\n")
+    corpus.document("leave.md", b"\x00\x01\x02" * 1000)
+
+    sent = delivered(corpus, store)
+
+    assert sent.outcomes == {"leave": "failed", "travel.md": "ok"}
+    assert before.items() <= store.records.items()
+
+
 def test_files_of_one_document_stand_side_by_side(corpus: Corpus, store: Store) -> None:
     """Where they are in force from different days."""
     said = leave(20, version="2023", effective_from="2023-01-01")

@@ -317,8 +317,8 @@ class _Sync:
         where = self._where(source)
         self._missed.append(Missed(path=where, named=source.named))
         known = [
-            doc_id
-            for doc_id, document in self._index.known.items()
+            document.doc_id
+            for document in self._index.known.values()
             if document.path == where
         ]
         for doc_id in known or [source.named]:
