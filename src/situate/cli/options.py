@@ -22,7 +22,7 @@ AsOf = Annotated[
     str | None,
     typer.Option(
         metavar="DATE",
-        help="A day like 2026-01-31: only what is in force then. [whenever]",
+        help="Only what is in force on that day, like 2026-01-31. [whenever]",
     ),
 ]
 
