@@ -13,6 +13,7 @@ from situate.pipeline.drafting import Wanted, drafted
 from situate.pipeline.questioning import Questioning
 from tests.support.chat import Answer, Chat, chatting
 from tests.support.corpora import Heard, asking, handbook
+from tests.support.stores import Store, delivered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -151,6 +152,39 @@ def test_who_may_see_a_section_travels_whatever_is_kept(tmp_path: Path) -> None:
     assert custom == {
         "a": {"acl_read": ["hr"], "owner": "Ann"},
         "a/b": {"acl_read": "it", "owner": "Ann"},
+    }
+
+
+def test_a_sync_takes_away_what_is_not_allowed_any_more(
+    tmp_path: Path, chat: Chat
+) -> None:
+    """Nothing but the condition has changed; what was said before goes."""
+    corpus, store = corpus_of(tmp_path, chat), Store()
+    wide = {"classification": ["public", "secret"]}
+    allowed = {
+        "chunking": {"min_tokens": 0},
+        "enrichment": asking(chat.address, max_total_tokens=10**6),
+        "output": {"max_delete_share": 1},
+    }
+    corpus.configure(**allowed, **{"enrichment.enrich_when": wide})
+    delivered(corpus, store)
+    before, asked = _stated(store, "pay.md"), len(chat.bodies)
+
+    corpus.configure(**allowed, **{"enrichment.enrich_when": ALLOWED})
+    delivered(corpus, store)
+
+    assert before - _stated(store, "pay.md") == {
+        "pay.md:pay/bands",
+        "pay.md:pay/bonus",
+    }
+    assert len(chat.bodies) == asked
+
+
+def _stated(store: Store, doc_id: str) -> set[str]:
+    return {
+        chunk_id
+        for chunk_id, record in store.records.items()
+        if record["doc_id"] == doc_id and record["metadata"]["enrichment"]["statement"]
     }
 
 
