@@ -188,7 +188,7 @@ def _read(path: Path, day: str | None) -> dict[str, _Known]:
 
 def _body(chunk: Chunk) -> str:
     """Give a chunk's text without its section's heading, if that comes first."""
-    if f"{chunk.section_id}#0" != chunk.block_ids[0] or chunk.section_id == TOP:
+    if f"{chunk.section_id}#0" not in chunk.block_ids[:1] or chunk.section_id == TOP:
         return chunk.text
     return chunk.text.partition("\n\n")[2]
 

@@ -97,11 +97,13 @@ def _is_day(value: str) -> bool:
 
 def _held(chunk: Chunk) -> Iterator[_Fault]:
     """A chunk has a text, and says of which blocks."""
-    if not chunk.text.strip():
+    # A document whose sections are all for others than itself hands nothing over.
+    is_bare = chunk.level == "document" and not chunk.embed and not chunk.block_ids
+    if not chunk.text.strip() and not is_bare:
         yield "C2-lineage", "text is blank"
     if chunk.embed and not chunk.reading.strip():
         yield "C13-form", "nothing of it is indexed"
-    if not chunk.block_ids:
+    if not chunk.block_ids and not is_bare:
         yield "C2-lineage", "holds no block"
     for block_id in chunk.parts.keys() - set(chunk.block_ids):
         message = f"holds a part of {block_id}, which is not among its blocks"

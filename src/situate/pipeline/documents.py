@@ -162,7 +162,7 @@ class Preparer:
                 doc_type=self.doc_type,
             )
             self._refuse(settled, source)
-            document = _kept(settled.document, self.policy.kept(outside))
+            document = _kept(settled.document, self.policy)
             chunks = chunk(document, self.rules, self.counter, corpus=self.corpus)
         title = chunks[0].metadata.title if chunks else document.metadata.title
         self._miss(settled, title, source)
@@ -259,33 +259,34 @@ def _own(read: Read, source: Source) -> Given:
     )
 
 
-def _kept(document: Document, keep: frozenset[str] | None) -> Document:
+def _kept(document: Document, policy: Policy) -> Document:
     """Leave out the keys that are not to travel, also those of sections."""
-    if keep is None:
+    if policy.keep is None:
         return document
     return replace(
         document,
-        metadata=_only(document.metadata, keep),
-        root=_with_only(document.root, keep),
+        metadata=_only(document.metadata, policy),
+        root=_with_only(document.root, policy),
     )
 
 
-def _with_only(root: Section, keep: frozenset[str]) -> Section:
+def _with_only(root: Section, policy: Policy) -> Section:
     """Give a section whose metadata, and that of all below it, keep these keys."""
     made: dict[str, Section] = {}
     for section, _ in reversed(list(walk(root))):
         metadata = section.metadata
         made[section.section_id] = replace(
             section,
-            metadata=None if metadata is None else _only(metadata, keep),
+            metadata=None if metadata is None else _only(metadata, policy),
             children=tuple(made[child.section_id] for child in section.children),
         )
     return made[root.section_id]
 
 
-def _only(metadata: Metadata, keep: frozenset[str]) -> Metadata:
+def _only(metadata: Metadata, policy: Policy) -> Metadata:
     custom = metadata.custom
-    return replace(metadata, custom={key: custom[key] for key in custom if key in keep})
+    kept = {key: custom[key] for key in custom if policy.keeps(key)}
+    return replace(metadata, custom=kept)
 
 
 class Named(Protocol):

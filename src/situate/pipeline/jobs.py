@@ -290,7 +290,7 @@ class Job:
         for document in documents:
             planned = asking.plan(document, self.preparer)
             tally.add(planned, known, stored)
-            chosen[planned.view] += 1
+            chosen.update(part.view for part in planned.parts)
             for view in _views(asking) if compare else ():
                 other = others.setdefault(
                     view, Tally(settings=asking.settings, facts=asking.facts)
@@ -444,6 +444,7 @@ def _settings(asked: EnrichmentConfig) -> Settings:
         endpoint=asked.endpoint,
         base_url=asked.base_url,
         accept_models=asked.accept_models,
+        enrich_when=asked.enrich_when,
         view=asked.view,
         mode=asked.mode,
         reuse=asked.reuse,
