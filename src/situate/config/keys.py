@@ -4,8 +4,6 @@ The classes are plain frozen dataclasses; what pydantic needs to judge a value
 stands beside its type. Secrets have no key.
 """
 
-from __future__ import annotations
-
 import glob
 import json
 import re
@@ -13,121 +11,52 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
 
-from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
-from situate.config.versions import VersionsConfig  # noqa: TC001 - a value here
+from situate.config.allowed import (
+    CLOSED,
+    LEAST_CHUNK,
+    MOST_BYTES,
+    VALUES,
+    duration,
+    http,
+    line,
+    listed,
+    number,
+    path,
+    seconds,
+    share,
+    whole,
+)
+from situate.config.versions import VersionsConfig
 from situate.model import digest
-
-_CLOSED = ConfigDict(extra="forbid")
-_TEXT = r"^[^\p{Cc}\p{Zl}\p{Zp}]*[^\s\p{Cc}][^\p{Cc}\p{Zl}\p{Zp}]*$"
-
-# A table row shares its chunk with the header, a code line with both fences, and
-# one emoji takes a dozen tokens: in smaller chunks nearly everything would be cut
-# inside. The other end only keeps sums within reason.
-_LEAST_CHUNK, _MOST_TOKENS = 32, 1_000_000
-_MOST_BYTES = 2**40
-
-_TIME = re.compile(r"(?P<number>[1-9][0-9]{0,5})(?P<unit>[smh])\Z")
-_SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 JOINS = 2
 """Tokens of the line break before a statement and the blank line before a text."""
-
-
-def _whole(least: int, most: int = _MOST_TOKENS) -> object:
-    allowed = f"a whole number from {least:,} to {most:,}"
-    return Field(strict=True, ge=least, le=most, description=allowed)
-
-
-def _share() -> object:
-    allowed = "a number from 0 to 1"
-    return Field(strict=True, ge=0, le=1, description=allowed)
-
-
-def _seconds(least: float) -> object:
-    allowed = f"a number of seconds from {least:g} to 86,400"
-    return Field(strict=True, ge=least, le=86_400, description=allowed)
-
-
-def _line() -> object:
-    allowed = "a text of one line, not blank"
-    return Field(strict=True, pattern=_TEXT, description=allowed)
-
-
-def _time(value: object) -> object:
-    """Give the seconds of a time like `90m`."""
-    if isinstance(value, str) and (found := _TIME.match(value)):
-        return int(found["number"]) * _SECONDS[found["unit"]]
-    message = "not a time"
-    raise ValueError(message)
-
-
-def _number(value: object) -> object:
-    """Let numbers become decimals by what they look like, and nothing else."""
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        message = "not a number"
-        raise ValueError(message)  # noqa: TRY004 - pydantic collects ValueError only
-    return Decimal(str(value))
-
-
-def _path(value: object) -> object:
-    """Accept a text of one line as the name of a file or folder."""
-    if not isinstance(value, str) or not value.strip() or not value.isprintable():
-        message = "not a path"
-        raise ValueError(message)
-    return Path(value)
-
-
-def _listed(value: object) -> object:
-    """Take one value for a list of one."""
-    return value if isinstance(value, list | tuple | dict) else [value]
-
-
-_Values = Annotated[
-    tuple[str | bool | int | float, ...], Field(min_length=1), BeforeValidator(_listed)
-]
-
-
-def _http(value: object) -> object:
-    """Accept the address of an HTTP server that carries no secret."""
-    parts = urlsplit(value) if isinstance(value, str) else None
-    if (
-        parts is None
-        or parts.scheme not in {"http", "https"}
-        or not parts.hostname
-        or "@" in parts.netloc
-        or parts.query
-        or parts.fragment
-        or (parts.port or 1) < 1
-    ):
-        message = "not an address"
-        raise ValueError(message)
-    return value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusConfig:
     """Which documents belong together."""
 
-    __pydantic_config__ = _CLOSED
+    __pydantic_config__ = CLOSED
 
-    name: Annotated[str, _line()]
+    name: Annotated[str, line()]
     """The corpus, written into every chunk's metadata."""
     documents: Annotated[
-        tuple[Annotated[str, _line()], ...],
+        tuple[Annotated[str, line()], ...],
         Field(
             min_length=1,
             description="a glob, a manifest or a list of them, at least one",
         ),
-        BeforeValidator(_listed),
+        BeforeValidator(listed),
     ]
     """Globs of the documents, `**` spans folders but follows no linked ones; a path
     that ends in `.jsonl` and has no wildcard is a manifest."""
-    doc_type: Annotated[str | None, _line()] = None
+    doc_type: Annotated[str | None, line()] = None
     """The type of documents that do not name theirs."""
-    max_failed_share: Annotated[float, _share()] = 0.01
+    max_failed_share: Annotated[float, share()] = 0.01
     """Share of documents that may fail before `run` or `sync` ends with exit code 3."""
 
     @property
@@ -149,19 +78,19 @@ def _is_manifest(name: str) -> bool:
 class ChunkingConfig:
     """How large chunks are and which levels there are."""
 
-    __pydantic_config__ = _CLOSED
+    __pydantic_config__ = CLOSED
 
-    max_tokens: Annotated[int, _whole(_LEAST_CHUNK)] = 512
+    max_tokens: Annotated[int, whole(LEAST_CHUNK)] = 512
     """Most tokens of a chunk's `text`."""
-    min_tokens: Annotated[int, _whole(0)] = 32
+    min_tokens: Annotated[int, whole(0)] = 32
     """Sections of fewer tokens share a chunk with their neighbours."""
     granularity: Literal["leaves", "tree", "multi"] = "leaves"
     """`leaves`: the cover alone; `tree`: with parents; `multi`: and every block."""
-    container_max_tokens: Annotated[int | None, _whole(_LEAST_CHUNK)] = None
+    container_max_tokens: Annotated[int | None, whole(LEAST_CHUNK)] = None
     """Most tokens of a parent's `text`; four times `max_tokens` if unset."""
     embed: Literal["leaf", "paragraph"] = "leaf"
     """Which level of `multi` is embedded; a leaf of one block is in both."""
-    tokenizer: Annotated[str, _line()] = "cl100k_base"
+    tokenizer: Annotated[str, line()] = "cl100k_base"
     """The tiktoken encoding that counts; only `cl100k_base` needs no download."""
 
 
@@ -169,9 +98,9 @@ class ChunkingConfig:
 class PrefixConfig:
     """The line of headings above a chunk."""
 
-    __pydantic_config__ = _CLOSED
+    __pydantic_config__ = CLOSED
 
-    max_tokens: Annotated[int, _whole(0)] = 96
+    max_tokens: Annotated[int, whole(0)] = 96
     """Most tokens of the breadcrumb line; outer headings give way first."""
 
 
@@ -179,11 +108,11 @@ class PrefixConfig:
 class ReadingConfig:
     """What of a chunk is indexed."""
 
-    __pydantic_config__ = _CLOSED
+    __pydantic_config__ = CLOSED
 
     form: Literal["reading", "text"] = "reading"
     """`reading`: without layout marks, tables cell by cell; `text`: as it is."""
-    heading_weight: Annotated[int, _whole(0, 10)] = 0
+    heading_weight: Annotated[int, whole(0, 10)] = 0
     """How often a reading repeats its section's heading at its start."""
 
 
@@ -191,11 +120,11 @@ class ReadingConfig:
 class EmbedderConfig:
     """The model that will embed the chunks."""
 
-    __pydantic_config__ = _CLOSED
+    __pydantic_config__ = CLOSED
 
-    instruction: Annotated[str | None, _line()] = None
+    instruction: Annotated[str | None, line()] = None
     """Put before documents when `compare` embeds them; in no record."""
-    window: Annotated[int | None, _whole(1)] = None
+    window: Annotated[int | None, whole(1)] = None
     """Tokens it reads; sizes that may go beyond are refused. Unchecked if unset."""
 
 
@@ -203,15 +132,15 @@ class EmbedderConfig:
 class EnrichmentConfig:
     """Whether, and how, a model is asked for one situating sentence per chunk."""
 
-    __pydantic_config__ = _CLOSED
+    __pydantic_config__ = CLOSED
 
     enabled: Annotated[bool, Field(strict=True, description="true or false")] = False
     """The switch: false asks nothing and needs no key."""
     provider: Literal["anthropic", "openai", "replay"] | None = None
     """Who answers; needed when enabled."""
-    model: Annotated[str | None, _line()] = None
+    model: Annotated[str | None, line()] = None
     """The model that is asked and priced; needed when enabled."""
-    endpoint: Annotated[str | None, _line()] = None
+    endpoint: Annotated[str | None, line()] = None
     """A name for who answers, in cache keys; `base_url` if unset."""
     base_url: Annotated[
         str | None,
@@ -219,17 +148,17 @@ class EnrichmentConfig:
             description="an address like 'http://localhost:8000/v1', without user, "
             "password, query or fragment"
         ),
-        BeforeValidator(_http),
+        BeforeValidator(http),
     ] = None
     """Where a server of the provider's protocol listens; the vendor's if unset."""
-    prompt: Annotated[str | None, _line()] = None
+    prompt: Annotated[str | None, line()] = None
     """Name and number of a prompt, like `findable-v1`; needed when enabled."""
     accept_models: Annotated[
-        tuple[Annotated[str, _line()], ...], Field(description="a list of models")
+        tuple[Annotated[str, line()], ...], Field(description="a list of models")
     ] = ()
     """Models whose earlier answers are kept, beside those of `model`."""
     enrich_when: Annotated[
-        dict[Annotated[str, _line()], _Values] | None,
+        dict[Annotated[str, line()], VALUES] | None,
         Field(min_length=1, description="a table of metadata keys, each with values"),
     ] = None
     """What of the metadata a chunk has to have for a model to be shown it."""
@@ -241,44 +170,44 @@ class EnrichmentConfig:
     reuse: Literal["section", "request"] = "section"
     """`section` keeps answers while the chunk's section is the same, `request` only
     while the whole request is."""
-    statement_max_tokens: Annotated[int, _whole(8, 1_000)] = 60
+    statement_max_tokens: Annotated[int, whole(8, 1_000)] = 60
     """Most tokens of a statement."""
-    concurrency: Annotated[int, _whole(1, 1_000)] = 32
+    concurrency: Annotated[int, whole(1, 1_000)] = 32
     """Most requests under way at once."""
     max_usd: Annotated[
         Decimal | None,
         Field(ge=0, le=1_000_000, description="dollars from 0 to 1,000,000"),
-        BeforeValidator(_number),
+        BeforeValidator(number),
     ] = None
     """Most dollars a run may spend; needed where the model has a price."""
     max_usd_month: Annotated[
         Decimal | None,
         Field(ge=0, le=1_000_000, description="dollars from 0 to 1,000,000"),
-        BeforeValidator(_number),
+        BeforeValidator(number),
     ] = None
     """Most dollars of a calendar month (UTC), all runs on one cache together."""
-    max_total_tokens: Annotated[int | None, _whole(0, 10**12)] = None
+    max_total_tokens: Annotated[int | None, whole(0, 10**12)] = None
     """Most tokens a run may use, input and output together; no limit if unset."""
-    max_attempts: Annotated[int, _whole(1, 100)] = 6
+    max_attempts: Annotated[int, whole(1, 100)] = 6
     """How often a request is sent before it counts as failed."""
-    timeout_seconds: Annotated[float, _seconds(0.001)] = 60.0
+    timeout_seconds: Annotated[float, seconds(0.001)] = 60.0
     """Longest wait for one reply."""
-    max_wait_seconds: Annotated[float, _seconds(0)] = 120.0
+    max_wait_seconds: Annotated[float, seconds(0)] = 120.0
     """Longest pause a provider may ask for; beyond it enrichment stops."""
-    requests_per_minute: Annotated[int | None, _whole(1)] = None
+    requests_per_minute: Annotated[int | None, whole(1)] = None
     """Most requests sent in a minute; no limit if unset."""
-    tokens_per_minute: Annotated[int | None, _whole(1, 10**9)] = None
+    tokens_per_minute: Annotated[int | None, whole(1, 10**9)] = None
     """Most tokens sent in a minute; no limit if unset."""
     deadline: Annotated[
         float | None,
         Field(description="a time like '90m': a whole number and s, m or h"),
-        BeforeValidator(_time),
+        BeforeValidator(duration),
     ] = None
     """How long after its first question a run goes on asking; no limit if unset."""
-    max_fallback_share: Annotated[float, _share()] = 0.01
+    max_fallback_share: Annotated[float, share()] = 0.01
     """Share of asked chunks that may get no statement before exit code 3."""
     replay: Annotated[
-        Path | None, Field(description="the path of a file"), BeforeValidator(_path)
+        Path | None, Field(description="the path of a file"), BeforeValidator(path)
     ] = None
     """The cassette that provider `replay` answers from; the shipped ones if unset."""
 
@@ -287,10 +216,10 @@ class EnrichmentConfig:
 class CacheConfig:
     """Where replies are kept, so that none is paid for twice."""
 
-    __pydantic_config__ = _CLOSED
+    __pydantic_config__ = CLOSED
 
     directory: Annotated[
-        Path, Field(description="the path of a folder"), BeforeValidator(_path)
+        Path, Field(description="the path of a folder"), BeforeValidator(path)
     ] = Path(".situate/cache")
     """A folder only its owner may read; made when needed."""
 
@@ -299,13 +228,13 @@ class CacheConfig:
 class OutputConfig:
     """Where chunks go."""
 
-    __pydantic_config__ = _CLOSED
+    __pydantic_config__ = CLOSED
 
     path: Annotated[
-        Path, Field(description="a path that ends in .jsonl"), BeforeValidator(_path)
+        Path, Field(description="a path that ends in .jsonl"), BeforeValidator(path)
     ]
     """The chunks file; blocks, manifest and ledger stand beside it."""
-    max_delete_share: Annotated[float, _share()] = 0.01
+    max_delete_share: Annotated[float, share()] = 0.01
     """Share of an index's chunks that one `sync` may delete; more are withheld."""
 
     def beside(
@@ -353,19 +282,19 @@ class OutputConfig:
 class LimitsConfig:
     """Where a file stops being a document; what goes beyond is refused."""
 
-    __pydantic_config__ = _CLOSED
+    __pydantic_config__ = CLOSED
 
-    max_bytes: Annotated[int, _whole(1, _MOST_BYTES)] = 64 * 1024 * 1024
+    max_bytes: Annotated[int, whole(1, MOST_BYTES)] = 64 * 1024 * 1024
     """Bytes of a file."""
-    max_members: Annotated[int, _whole(1)] = 2_000
+    max_members: Annotated[int, whole(1)] = 2_000
     """Files in an archive, such as a Word or EPUB file is."""
-    max_unpacked_bytes: Annotated[int, _whole(1, _MOST_BYTES)] = 200 * 1024 * 1024
+    max_unpacked_bytes: Annotated[int, whole(1, MOST_BYTES)] = 200 * 1024 * 1024
     """Bytes of an archive's files together."""
-    max_ratio: Annotated[int, _whole(1)] = 100
+    max_ratio: Annotated[int, whole(1)] = 100
     """How many times smaller a file of an archive may be packed."""
-    max_elements: Annotated[int, _whole(1, 10**9)] = 1_000_000
+    max_elements: Annotated[int, whole(1, 10**9)] = 1_000_000
     """Elements of a markup or JSON tree."""
-    max_pages: Annotated[int, _whole(1)] = 10_000
+    max_pages: Annotated[int, whole(1)] = 10_000
     """Pages of a PDF."""
 
 
@@ -373,7 +302,7 @@ class LimitsConfig:
 class ReaderConfig:
     """How files are read."""
 
-    __pydantic_config__ = _CLOSED
+    __pydantic_config__ = CLOSED
 
     tracked_changes: Literal["accept", "original", "refuse"] = "accept"
     """Word's tracked changes: as if accepted, as if rejected, or an error."""
@@ -392,21 +321,21 @@ class ReaderConfig:
 class MetadataConfig:
     """What travels of what documents say about themselves."""
 
-    __pydantic_config__ = _CLOSED
+    __pydantic_config__ = CLOSED
 
     keep: Annotated[
-        tuple[Annotated[str, _line()], ...] | None,
+        tuple[Annotated[str, line()], ...] | None,
         Field(description="a list of names"),
     ] = None
     """Keys that travel under `custom`; if unset, all of front matter's and none of
     a file's properties. `acl_*` and `classification` of front matter, headings,
     sidecars and manifests always travel."""
     required: Annotated[
-        tuple[Annotated[str, _line()], ...], Field(description="a list of names")
+        tuple[Annotated[str, line()], ...], Field(description="a list of names")
     ] = ()
     """Keys without which a document counts as failed, whoever says them."""
     authority: Annotated[
-        tuple[Annotated[str, _line()], ...],
+        tuple[Annotated[str, line()], ...],
         Field(description="a list of names, in which `*` stands for any end"),
     ] = ()
     """Keys for which manifest and sidecar win over the document, beside `acl_*`,

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from pydantic import ConfigDict
-
+from situate.config.allowed import CLOSED
 from situate.validity import Keep
 
 
@@ -11,7 +10,7 @@ from situate.validity import Keep
 class VersionsConfig:
     """Which wordings of a document an index has."""
 
-    __pydantic_config__ = ConfigDict(extra="forbid")
+    __pydantic_config__ = CLOSED
 
     keep: Keep = "latest"
     """`latest`: a document's last wording; `all`: every wording that is in force from
