@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
+from situate.model import document_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
@@ -62,12 +64,6 @@ def by_document(unsure: Unsure) -> dict[str, list[str]]:
     for chunk_id in sorted(unsure):
         found.setdefault(document_of(chunk_id), []).append(chunk_id)
     return found
-
-
-def document_of(chunk_id: str) -> str:
-    """Give the id of a chunk's document, which stands in front of the first colon."""
-    quoted = chunk_id.partition(":")[0]
-    return quoted.replace("%3A", ":").replace("%25", "%")
 
 
 def _chunks(document: DocumentState | None) -> Mapping[str, Hashes]:

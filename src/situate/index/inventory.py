@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from situate.errors import RecordError
 from situate.fields import kind_of, typed
-from situate.index.delta import document_of
 from situate.index.state import Hashes
+from situate.model import document_of
 from situate.records import from_line, read_lines
 
 if TYPE_CHECKING:
