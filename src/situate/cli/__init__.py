@@ -22,6 +22,7 @@ from situate.cli import (
     corpora,
     diff,
     files,
+    forget,
     index,
     inspecting,
     queries,
@@ -64,6 +65,7 @@ app.command()(index.sync)
 app.command()(index.ack)
 app.command()(index.verify)
 app.command()(index.revert)
+app.command()(forget.forget)
 app.add_typer(queries.app, name="queries")
 app.add_typer(batch.app, name="batch")
 app.add_typer(cache.app, name="cache")

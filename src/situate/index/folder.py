@@ -164,6 +164,27 @@ class IndexFolder:
         self.withdraw()
         return state
 
+    def rewrite(self, state: State) -> None:
+        """Put a state in the place of the one with its number.
+
+        Raises:
+            OSError: the file system refuses.
+        """
+        _write(self._file(state.number), state_lines(state))
+
+    def tidy(self, pending: Pending | None) -> int:
+        """Remove what killed runs left, and a delta that waits no more; count files.
+
+        Raises:
+            OSError: the file system refuses.
+        """
+        left = [path for path in self._folder.rglob(".*.part") if path.is_file()]
+        if pending is None and self._pending.exists():
+            left.append(self._pending)
+        for path in left:
+            path.unlink()
+        return len(left)
+
     def sweep(self) -> None:
         """Remove what no kept state needs.
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 from situate.files import is_folder, opened, sync_folder
 from situate.output import Draft
-from situate.records import from_line, to_line
+from situate.records import from_line, read_lines, to_line
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -45,6 +45,8 @@ MANIFEST, SUMMARY = "manifest.json", "summary.json"
 
 _TEXTS: Final = ("text", "context_prefix", "embed_text", "lexical_text")
 
+_DRAFT: Final = ".next.part"
+
 _RUN: Final = re.compile(r"[0-9a-f]{16}\Z")
 
 
@@ -60,7 +62,7 @@ class Parcel:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._draft = folder / ".next.part"
+        self._draft = folder / _DRAFT
         self.files: tuple[FileDigest, ...] = ()
         """What was filled in."""
 
@@ -145,6 +147,32 @@ def clear(folder: Path, kept: Collection[str]) -> None:
         for path in list(folder.iterdir()):
             if _RUN.match(path.name) and path.name not in kept and is_folder(path):
                 shutil.rmtree(path)
+
+
+def tidy(folder: Path) -> int:
+    """Remove what a killed run has left; count folders.
+
+    Raises:
+        OSError: the file system refuses.
+    """
+    if not is_folder(folder / _DRAFT):
+        return 0
+    shutil.rmtree(folder / _DRAFT)
+    return 1
+
+
+def deleted_in(folder: Path, run: str) -> frozenset[str]:
+    """Name the documents that a delta deletes chunks of; none where it is gone.
+
+    Raises:
+        RecordError: the file cannot be read.
+    """
+    path = folder / run / FILES["delete"]
+    if not path.is_file():
+        return frozenset()
+    return frozenset(
+        str(from_line(line, where).get("doc_id")) for where, line in read_lines(path)
+    )
 
 
 def _line(doc_id: str, chunk_id: str, op: Op, lines: Mapping[str, bytes]) -> bytes:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from situate.enrichment.cache import rows
 from situate.enrichment.cache.looking import each_row, looking_into
 from situate.enrichment.cache.store import DATABASE, VECTORS, Store
-from situate.errors import ConfigError
+from situate.errors import CacheBroken, ConfigError
 from situate.model import digest
 
 if TYPE_CHECKING:
@@ -109,23 +109,29 @@ def find(directory: Path, user: User, told: Told) -> Traces:
     )
 
 
-def erase(directory: Path, traces: Traces) -> bool:
-    """Remove what was found; tell whether no byte of it is left on the disk.
+def erase(directory: Path, user: User, traces: Traces) -> None:
+    """Remove what was found, so that no byte of it is left on the disk.
 
-    Some are while another process reads what is older. The rows that say what the
-    document uses go last: a kill before leaves them, and what is left is found again.
+    The rows that say what the document uses go last, and are written first where
+    ledgers alone said so: a kill in between leaves them, to be found again.
 
     Raises:
         ConfigError: the cache cannot be opened, or is read-only.
-        CacheBroken: the database cannot be written.
+        CacheBroken: the database cannot be written, or bytes are left in its log of
+            changes while another process reads what is older.
     """
+    own = rows.uses_of(user)
+    uses = {f"{own}{key.removeprefix(rows.REPLY)}" for key in traces.replies}
     with closing(_writable(directory)) as store:
         store.leave_nothing()
+        with store.transaction():
+            for key in sorted(uses - traces.uses):
+                store.put(key, rows.of_use(user.corpus), day=None)
         _remove(store, traces.answers)
         _remove(store, traces.replies)
-        store.rebuild()
-        _remove(store, traces.uses)
-        return store.empty_log()
+        _rebuild(store)
+        _remove(store, uses | traces.uses)
+        store.empty_log()
 
 
 def vectors_in(directory: Path) -> int:
@@ -141,20 +147,27 @@ def vectors_in(directory: Path) -> int:
         return int(count)
 
 
-def erase_vectors(directory: Path) -> bool:
+def erase_vectors(directory: Path) -> None:
     """Remove all vectors: none says whose it is, and they can be had again for cents.
-
-    Tells whether no byte of them is left on the disk.
 
     Raises:
         ConfigError: the database cannot be opened, or is read-only.
-        CacheBroken: it cannot be written.
+        CacheBroken: as for `erase`.
     """
     with closing(_writable(directory / VECTORS)) as store:
         store.leave_nothing()
         with store.transaction():
             store.change("DELETE FROM Cache", {})
-        return store.rebuild()
+        _rebuild(store)
+
+
+def _rebuild(store: Store) -> None:
+    if not store.rebuild():
+        message = (
+            f"cache {str(store.directory)!r}: another process reads what has been "
+            "removed; forget the document again when that has ended"
+        )
+        raise CacheBroken(message)
 
 
 def _writable(directory: Path) -> Store:
