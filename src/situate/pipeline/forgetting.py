@@ -293,7 +293,7 @@ class _Forgetting:
         doc_id, folder = self._doc_id, index.folder
         latest = indexed.without(index.latest, doc_id)
         doubts = joined(index.unsure, found.doubts)
-        deltas = sum(map(is_folder, output.deltas.glob("*")))
+        deltas = {path.name for path in output.deltas.glob("*")}
         if found.doubts or found.is_pending:
             base = indexed.stripped(index.base, doc_id)
             sent = Sent(corpus=self._config.corpus.name, kind="forget")
@@ -303,9 +303,9 @@ class _Forgetting:
         folder.sweep()
         waiting = folder.pending(index.base)
         parcel.clear(output.deltas, () if waiting is None else (waiting.run,))
-        left = sum(map(is_folder, output.deltas.glob("*")))
+        deltas -= {path.name for path in output.deltas.glob("*")}
         self._note("index", len(found.states) + found.is_pending, output.index)
-        self._note("delta", max(0, deltas - left), output.deltas)
+        self._note("delta", len(deltas), output.deltas)
 
     @property
     def _user(self) -> User:
