@@ -9,7 +9,7 @@ import pytest
 
 from situate.index.folder import IndexFolder
 from situate.pipeline.forgetting import forget
-from situate.pipeline.indexing import acknowledge, revert
+from situate.pipeline.indexing import acknowledge, revert, verify
 from tests.support.planted import PLANTED, TERMS, naming, planted, removed
 from tests.support.stores import Store, built, config_of, delivered, synced
 
@@ -167,6 +167,56 @@ def test_a_delta_that_waits_for_others_is_left_alone(corpus: Corpus) -> None:
     assert waiting.folder is not None
     assert waiting.folder.is_dir()
     assert acknowledge(config_of(corpus), str(waiting.run))
+
+
+def test_what_waits_for_others_keeps_what_it_needs(corpus: Corpus) -> None:
+    """A store that loses everything can be given it again."""
+    store = Store()
+    delivered(corpus, store)
+    corpus.document("new.md", "# New\n\nSomething that came since.\n")
+    synced(corpus)
+    removed(corpus)
+    taken_in(corpus, store, forgotten(corpus))
+    kept = dict(store.records)
+    store.records.clear()
+
+    ids = store.ids(corpus.folder / "ids.jsonl")
+    _, repair = verify(config_of(corpus), ids)
+
+    assert repair.folder is not None
+    store.take_in(repair.folder)
+    assert store.records == kept
+
+
+def test_a_delta_that_deleted_it_long_ago_goes(corpus: Corpus) -> None:
+    """Also where no state that is kept knows the document any more."""
+    corpus.configure(
+        chunking={"max_tokens": 64, "min_tokens": 0}, output={"max_delete_share": 1}
+    )
+    store = Store()
+    delivered(corpus, store)
+    removed(corpus)
+    for number in range(6):
+        delivered(corpus, store)
+        corpus.document("new.md", f"# New\n\nSomething that came {number}.\n")
+    assert {
+        path.partition("/")[2].partition("/")[0] for path in naming(corpus.folder)
+    } == {"handbook.delta"}
+
+    receipt = forgotten(corpus)
+
+    assert naming(corpus.folder) == set()
+    assert receipt.run is None
+
+
+def test_records_that_a_killed_sync_has_left_go(corpus: Corpus) -> None:
+    """Before a state that needs them was written."""
+    IndexFolder(config_of(corpus).output.index).keep(TERMS.encode())
+    removed(corpus)
+
+    forgotten(corpus)
+
+    assert naming(corpus.folder) == set()
 
 
 def test_forgetting_again_before_the_store_has_lost_it_is_the_same(

@@ -185,8 +185,8 @@ class IndexFolder:
             path.unlink()
         return len(left)
 
-    def sweep(self) -> None:
-        """Remove what no kept state needs.
+    def sweep(self, pending: Pending | None = None) -> None:
+        """Remove what no kept state needs, nor a delta that waits.
 
         Raises:
             OSError: the file system refuses.
@@ -201,6 +201,8 @@ class IndexFolder:
             for state in self.generations()
             for document in state.documents.values()
         }
+        if pending is not None:
+            needed.update(each.records for each in pending.documents.values())
         for path in list(self._records.glob("*/*")):
             if path.stem not in needed:
                 path.unlink()

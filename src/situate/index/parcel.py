@@ -161,6 +161,22 @@ def tidy(folder: Path) -> int:
     return 1
 
 
+def naming(folder: Path, doc_id: str) -> frozenset[str]:
+    """Give the deltas that delete chunks of a document, or whose summary names it.
+
+    Raises:
+        RecordError: one cannot be read.
+    """
+    found = set()
+    for path in folder.iterdir() if is_folder(folder) else ():
+        if _RUN.match(path.name) and is_folder(path):
+            summary = _content(path / SUMMARY) or b""
+            is_named = json.dumps(doc_id)[1:-1].encode("ascii") in summary
+            if is_named or doc_id in deleted_in(folder, path.name):
+                found.add(path.name)
+    return frozenset(found)
+
+
 def deleted_in(folder: Path, run: str) -> frozenset[str]:
     """Name the documents that a delta deletes chunks of; none where it is gone.
 

@@ -8,6 +8,7 @@ situate's own is left alone and named.
 from __future__ import annotations
 
 import glob
+import json
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
@@ -128,6 +129,10 @@ class _Found:
     """What there is of a document."""
 
     index: Held
+    deltas: frozenset[str]
+    """Those that delete it or tell of it."""
+    awaited: frozenset[str]
+    """The one that waits to be acknowledged."""
     published: Published
     ledgers: Mapping[Path, Mentions]
     cache: Traces
@@ -163,6 +168,8 @@ class _Found:
         comparisons = tuple(_comparisons(config))
         return cls(
             index=known,
+            deltas=parcel.naming(output.deltas, doc_id),
+            awaited=frozenset(() if index.pending is None else (index.pending.run,)),
             published=published.find(output, doc_id, known.paths),
             ledgers=told,
             cache=traces,
@@ -175,6 +182,7 @@ class _Found:
         """Whether there is nothing, deletions that a store waits for aside."""
         return (
             self.index.is_empty
+            and not self.deltas - self.awaited
             and self.published.is_empty
             and self.cache.is_empty
             and not self.is_compared
@@ -254,7 +262,8 @@ class _Forgetting:
 
     def _cache(self) -> None:
         directory, traces = self._config.cache.directory, self._found.cache
-        if count := caches.vectors_in(directory):
+        if (count := caches.vectors_in(directory)) is not None:
+            # Also when there are none: a kill may have left their bytes.
             caches.erase_vectors(directory)
             self._note("vectors", count, directory)
         if not traces.is_empty:
@@ -288,20 +297,23 @@ class _Forgetting:
     def _from_index(self) -> None:
         """Have the store lose it, then all states: what waits names it until then."""
         found, index, output = self._found.index, self._index, self._config.output
-        if found.is_empty and not found.doubts:
+        doc_id, folder, told = self._doc_id, index.folder, self._found.deltas
+        # Also what a killed sync has kept for states that never came.
+        folder.sweep(index.pending)
+        if found.is_empty and not found.doubts and not told:
             return
-        doc_id, folder = self._doc_id, index.folder
         latest = indexed.without(index.latest, doc_id)
         doubts = joined(index.unsure, found.doubts)
         deltas = {path.name for path in output.deltas.glob("*")}
-        if found.doubts or found.is_pending:
+        is_told = index.pending is not None and index.pending.run in told
+        if found.doubts or found.is_pending or is_told:
             base = indexed.stripped(index.base, doc_id)
             sent = Sent(corpus=self._config.corpus.name, kind="forget")
             self.sent = replace(index, base=base).send(latest, sent, doubts)
         for state in found.states:
             folder.rewrite(indexed.stripped(state, doc_id))
-        folder.sweep()
         waiting = folder.pending(index.base)
+        folder.sweep(waiting)
         parcel.clear(output.deltas, () if waiting is None else (waiting.run,))
         deltas -= {path.name for path in output.deltas.glob("*")}
         self._note("index", len(found.states) + found.is_pending, output.index)
@@ -419,6 +431,9 @@ def _comparisons(config: Config) -> Iterator[Path]:
 
 
 def _names(path: Path, doc_id: str) -> bool:
-    """Tell whether a file holds an id."""
+    """Tell whether a file holds an id, as it is or as JSON has it in ASCII."""
     with opened_file(path) as file:
-        return doc_id.encode("utf-8", "surrogatepass") in file.read()
+        content = file.read()
+    return doc_id.encode("utf-8", "surrogatepass") in content or (
+        json.dumps(doc_id)[1:-1].encode("ascii") in content
+    )

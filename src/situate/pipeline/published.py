@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -81,9 +82,16 @@ def rewrite(output: OutputConfig, doc_id: str, names: Collection[str]) -> None:
         RecordError: a file cannot be read.
     """
     places = (output.path, output.beside("blocks.jsonl"))
-    drafts: list[Draft] = []
-    try:
-        left = [_copied(path, doc_id, drafts) for path in places if path.exists()]
+    with ExitStack() as stack:
+
+        def drafted(path: Path) -> Draft:
+            draft = Draft(path)
+            stack.callback(draft.discard)
+            return draft
+
+        copies = {path: drafted(path) for path in places if path.exists()}
+        left = [_copied(path, doc_id, draft) for path, draft in copies.items()]
+        drafts = list(copies.values())
         manifest = _manifest(output.beside("manifest.json"))
         if manifest is not None:
             manifest, _ = _without_notes(manifest, {doc_id, *names})
@@ -92,15 +100,12 @@ def rewrite(output: OutputConfig, doc_id: str, names: Collection[str]) -> None:
             documents = left[-1].documents if left else 0
             counted = left[0] if left else _Left()
             manifest["counts"] = asdict(counted.counts(documents, failed))
-            drafts.insert(0, Draft(output.beside("manifest.json")))
+            drafts.insert(0, drafted(output.beside("manifest.json")))
             drafts[0].write((json.dumps(manifest, indent=2) + "\n").encode("utf-8"))
         for draft in drafts:
             draft.finish()
         for draft in drafts:
             draft.publish()
-    finally:
-        for draft in drafts:
-            draft.discard()
     sync_folder(output.path.parent)
 
 
@@ -149,13 +154,12 @@ class _Left:
         return dict(sorted(found.items()))
 
 
-def _copied(path: Path, doc_id: str, drafts: list[Draft]) -> _Left:
+def _copied(path: Path, doc_id: str, draft: Draft) -> _Left:
     """Write a file without the lines of a document; say what is left."""
-    drafts.append(Draft(path))
     left = _Left()
     for record, line in _records(path):
         if record.get("doc_id") != doc_id:
-            drafts[-1].write(line)
+            draft.write(line)
             left.add(record)
     return left
 

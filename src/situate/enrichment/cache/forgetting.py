@@ -123,7 +123,6 @@ def erase(directory: Path, user: User, traces: Traces) -> None:
     own = rows.uses_of(user)
     uses = {f"{own}{key.removeprefix(rows.REPLY)}" for key in traces.replies}
     with closing(_writable(directory)) as store:
-        store.leave_nothing()
         with store.transaction():
             for key in sorted(uses - traces.uses):
                 store.put(key, rows.of_use(user.corpus), day=None)
@@ -134,14 +133,14 @@ def erase(directory: Path, user: User, traces: Traces) -> None:
         store.empty_log()
 
 
-def vectors_in(directory: Path) -> int:
-    """Count the vectors that `compare` keeps in a cache.
+def vectors_in(directory: Path) -> int | None:
+    """Count the vectors that `compare` keeps in a cache; None where it never did.
 
     Raises:
         CacheBroken: the database cannot be read.
     """
     if not (directory / VECTORS / DATABASE).is_file():
-        return 0
+        return None
     with looking_into(directory / VECTORS) as database:
         ((count,),) = database.execute("SELECT count(*) FROM Cache")
         return int(count)
@@ -155,7 +154,6 @@ def erase_vectors(directory: Path) -> None:
         CacheBroken: as for `erase`.
     """
     with closing(_writable(directory / VECTORS)) as store:
-        store.leave_nothing()
         with store.transaction():
             store.change("DELETE FROM Cache", {})
         _rebuild(store)

@@ -201,15 +201,6 @@ class Store:
         """
         self.empty_log()
 
-    def leave_nothing(self) -> None:
-        """Have what is removed from now on overwritten, not only let go of.
-
-        Raises:
-            CacheBroken: the database cannot be written.
-        """
-        with self._failures():
-            self._sql("PRAGMA secure_delete = ON").fetchall()
-
     def rebuild(self) -> bool:
         """Write the database anew, so that no page has bytes of what is gone.
 
