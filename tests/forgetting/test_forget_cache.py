@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
 from contextlib import closing, suppress
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,8 +14,11 @@ import pytest
 from situate.enrichment.cache import Cache, Located, User, rows
 from situate.enrichment.cache.forgetting import Told, erase, find
 from situate.enrichment.cache.store import Store
+from situate.enrichment.commits import Commits
 from situate.errors import CacheBroken
 from situate.pipeline import upkeep
+from tests.support.batch_corpora import BatchCorpus
+from tests.support.batches import batching
 from tests.support.chat import chatting
 from tests.support.corpora import TRAVEL, Corpus, asking
 from tests.support.planted import NAME, PLANTED, planted, statement
@@ -118,6 +123,36 @@ def test_a_run_that_asks_nobody_notes_what_versions_before_did_not(
     corpus.run()
 
     assert of(corpus, PLANTED) == before
+
+
+def test_a_reply_that_comes_with_a_price_says_so_too(tmp_path: Path) -> None:
+    """Where money is set aside in the same transaction."""
+
+    async def both(commits: Commits) -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(commits.store_reply("k", "{}", LEAVE))
+            group.create_task(commits.reserve(Decimal(1), most=None))
+
+    with Cache(tmp_path) as cache:
+        asyncio.run(both(Commits(cache)))
+
+    assert find(tmp_path, LEAVE, NOBODY).replies == {f"{rows.REPLY}k"}
+
+
+def test_what_a_batch_brings_says_whom_it_was_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though nobody has used it yet."""
+    monkeypatch.setenv("OPENAI_API_KEY", "a-key-for-loopback")
+    with batching("openai") as vendor:
+        desk = BatchCorpus.of(tmp_path, vendor, mode="batch")
+        desk.submit()
+        vendor.end_all()
+        desk.collect()
+
+    documents = [of(desk.corpus, each) for each in ("0.md", "1.md")]
+    assert all(documents)
+    assert set().union(*documents) == replies(tmp_path / "cache")
 
 
 def _forget_uses(directory: Path) -> None:

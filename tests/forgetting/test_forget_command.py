@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 from typer.testing import CliRunner
 
 from situate.cli import app
+from situate.enrichment.cache.store import Store
 from situate.output import held
 from situate.pipeline.forgetting import forget
 from tests.support.batch_corpora import BatchCorpus
@@ -199,6 +201,25 @@ def test_an_id_that_nothing_is_known_of_costs_nothing(corpus: Corpus) -> None:
     assert result.exit_code == 0
     assert "nothing: no output, index, ledger or cache has it" in result.stdout
     assert _outputs(corpus) == before
+
+
+def test_vectors_go_whole_and_only_with_a_document_that_is_found(
+    corpus: Corpus,
+) -> None:
+    """They do not say whose they are, and can be had again for cents."""
+    place = config_of(corpus).cache.directory / "vectors"
+    with closing(Store(place)) as store, store.transaction():
+        store.put("vector:a", {"schema": 1, "vector": ""}, day=None)
+    removed(corpus)
+
+    unknown = forget(config_of(corpus), "unknown.md")
+    known = forget(config_of(corpus), PLANTED)
+
+    assert (unknown.removed, known.kept) == ((), ())
+    assert "vectors, which do not say whose they are" in unknown.kept[0]
+    assert {each.artefact: each.count for each in known.removed}["vectors"] == 1
+    with closing(Store(place)) as store:
+        assert not store.holds("vector:a")
 
 
 def test_forgetting_twice_is_forgetting_once(corpus: Corpus) -> None:

@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from tests.support.corpora import Corpus
 
 
+_OUTDATED = (
+    '{"schema": 1, "base": 7, "run": "0123456789abcdef", "unsure": 1, "documents": 0}\n'
+    f'{{"chunk_id": "{PLANTED}:terms", "may_be": [null]}}\n'
+)
+"""A delta that was acknowledged, by a process that was killed right after."""
+
+
 @pytest.fixture
 def corpus(tmp_path: Path) -> Corpus:
     """Three documents, one of which is to be forgotten; few chunks may be deleted."""
@@ -209,9 +216,13 @@ def test_a_delta_that_deleted_it_long_ago_goes(corpus: Corpus) -> None:
     assert receipt.run is None
 
 
-def test_records_that_a_killed_sync_has_left_go(corpus: Corpus) -> None:
-    """Before a state that needs them was written."""
-    IndexFolder(config_of(corpus).output.index).keep(TERMS.encode())
+def test_what_a_killed_sync_has_left_goes(corpus: Corpus) -> None:
+    """Records for a state that was never written, drafts, and a delta of before."""
+    place = config_of(corpus).output.index
+    IndexFolder(place).keep(TERMS.encode())
+    (place / "states").mkdir()
+    (place / "states" / ".00000001.jsonl.part").write_text(TERMS, "utf-8")
+    (place / "pending.jsonl").write_text(_OUTDATED, "utf-8")
     removed(corpus)
 
     forgotten(corpus)

@@ -123,3 +123,25 @@ def test_whoever_is_killed_does_it_again(
         assert store.records == built(corpus), f"step {last} of {steps}"
         with Cache(corpus.folder / "cache") as cache:
             assert cache.reply("other") is not None
+
+
+def test_bytes_of_replies_that_only_a_ledger_tells_of_are_found_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows may be gone, and their bytes not yet, when somebody is killed."""
+    corpus, _ = start_of(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "rebuild", _killed)
+        with pytest.raises(KilledError):
+            forget(config_of(corpus), PLANTED)
+    with Cache(tmp_path / "cache") as cache:
+        assert cache.reply("before") is None
+    corpus.chunks.with_name("handbook.ledger.jsonl").unlink()
+
+    forget(config_of(corpus), PLANTED)
+
+    assert NAME.encode() not in (tmp_path / "cache" / "cache.db").read_bytes()
+
+
+def _killed(_: Store) -> bool:
+    raise KilledError

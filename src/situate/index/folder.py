@@ -12,6 +12,7 @@ Whoever writes holds the lock of the output.
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from situate.errors import RecordError
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from situate.index.state import DocumentState
+    from situate.index.state import Documents, DocumentState
 
 KEPT: Final = 5
 """Runs that can be reverted."""
@@ -164,13 +165,14 @@ class IndexFolder:
         self.withdraw()
         return state
 
-    def rewrite(self, state: State) -> None:
-        """Put a state in the place of the one with its number.
+    def refresh(self, base: State, documents: Documents) -> None:
+        """Note what has changed about documents where a store has nothing to do.
 
         Raises:
             OSError: the file system refuses.
         """
-        _write(self._file(state.number), state_lines(state))
+        state = replace(base, documents=documents)
+        _write(self._file(base.number), state_lines(state))
 
     def tidy(self, pending: Pending | None) -> int:
         """Remove what killed runs left, and a delta that waits no more; count files.

@@ -6,7 +6,7 @@ is known to have taken them in.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from situate.model import document_of
@@ -59,11 +59,6 @@ def held(doc_id: str, states: Iterable[State], pending: Pending | None) -> Held:
 def without(documents: Documents, doc_id: str) -> Documents:
     """Give documents but one."""
     return {key: known for key, known in documents.items() if key != doc_id}
-
-
-def stripped(state: State, doc_id: str) -> State:
-    """Give a state that never had a document."""
-    return replace(state, documents=without(state.documents, doc_id))
 
 
 def _chunks(documents: Documents, doc_id: str) -> Iterator[tuple[str, Hashes]]:

@@ -307,11 +307,12 @@ class _Forgetting:
         deltas = {path.name for path in output.deltas.glob("*")}
         is_told = index.pending is not None and index.pending.run in told
         if found.doubts or found.is_pending or is_told:
-            base = indexed.stripped(index.base, doc_id)
+            own = indexed.without(index.base.documents, doc_id)
+            base = replace(index.base, documents=own)
             sent = Sent(corpus=self._config.corpus.name, kind="forget")
             self.sent = replace(index, base=base).send(latest, sent, doubts)
         for state in found.states:
-            folder.rewrite(indexed.stripped(state, doc_id))
+            folder.refresh(state, indexed.without(state.documents, doc_id))
         waiting = folder.pending(index.base)
         folder.sweep(waiting)
         parcel.clear(output.deltas, () if waiting is None else (waiting.run,))
