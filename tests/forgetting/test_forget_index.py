@@ -209,11 +209,14 @@ def test_a_delta_that_deleted_it_long_ago_goes(corpus: Corpus) -> None:
     assert {
         path.partition("/")[2].partition("/")[0] for path in naming(corpus.folder)
     } == {"handbook.delta"}
+    report = corpus.chunks.with_name("handbook.compare.html")
+    report.write_text("of before", "utf-8")
 
     receipt = forgotten(corpus)
 
     assert naming(corpus.folder) == set()
     assert receipt.run is None
+    assert not report.exists()
 
 
 def test_what_a_killed_sync_has_left_goes(corpus: Corpus) -> None:

@@ -60,7 +60,7 @@ def find(output: OutputConfig, doc_id: str, names: Collection[str]) -> Published
             chunks += 1
             metadata = record.get("metadata")
             source = metadata.get("source") if isinstance(metadata, dict) else None
-            found |= {source} if isinstance(source, str) else set()
+            found |= {source} if isinstance(source, str) and source else set()
     blocks = sum(
         record.get("doc_id") == doc_id
         for record, _ in _records(output.beside("blocks.jsonl"))
