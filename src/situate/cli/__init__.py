@@ -21,6 +21,7 @@ from situate.cli import (
     console,
     corpora,
     diff,
+    export,
     files,
     forget,
     index,
@@ -66,6 +67,7 @@ app.command()(index.ack)
 app.command()(index.verify)
 app.command()(index.revert)
 app.command()(forget.forget)
+app.command()(export.export)
 app.add_typer(queries.app, name="queries")
 app.add_typer(batch.app, name="batch")
 app.add_typer(cache.app, name="cache")
