@@ -15,7 +15,8 @@ import situate
 ROOT = Path(situate.__file__).parent
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("collector", "errors", "model", "standalone", "usage"),
+    ("access", "collector", "errors", "model", "standalone", "usage"),
+    ("validity",),
     ("fields", "files", "records", "tokens", "config", "prompts", "pricing", "shipped"),
     ("lines",),
     ("readers", "chunking"),
@@ -25,6 +26,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "enrichment.reasons",
         "enrichment.settings",
         "enrichment.language",
+        "enrichment.audience",
         "enrichment.views",
         "enrichment.worth",
         "enrichment.keys",

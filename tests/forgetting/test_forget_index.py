@@ -139,6 +139,25 @@ def test_no_state_is_left_to_lead_back_to(corpus: Corpus) -> None:
         assert naming(corpus.folder) == set()
 
 
+def test_every_wording_of_it_goes(corpus: Corpus) -> None:
+    """Those of before stand beside the last one where an index keeps them (S5)."""
+    corpus.configure(
+        chunking={"max_tokens": 64, "min_tokens": 0}, versions={"keep": "all"}
+    )
+    store = Store()
+    for day in ("2025-01-01", "2026-01-01"):
+        corpus.document(PLANTED, f"---\neffective_from: {day}\n---\n{TERMS}")
+        delivered(corpus, store)
+    own = [name for name in store.records if name.startswith(PLANTED)]
+    removed(corpus)
+
+    taken_in(corpus, store, forgotten(corpus))
+
+    assert len({name.partition("@")[2] for name in own}) == 2
+    assert not [name for name in store.records if name.startswith(PLANTED)]
+    assert naming(corpus.folder) == set()
+
+
 def test_what_left_long_ago_goes_without_a_delta(corpus: Corpus) -> None:
     """The store has lost it; the states of before, and what they need, have not."""
     corpus.configure(

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
+from situate.config.versions import VersionsConfig  # noqa: TC001 - a value here
 from situate.model import digest
 
 _CLOSED = ConfigDict(extra="forbid")
@@ -80,8 +81,13 @@ def _path(value: object) -> object:
 
 
 def _listed(value: object) -> object:
-    """Take one text for a list of one."""
-    return [value] if isinstance(value, str) else value
+    """Take one value for a list of one."""
+    return value if isinstance(value, list | tuple | dict) else [value]
+
+
+_Values = Annotated[
+    tuple[str | bool | int | float, ...], Field(min_length=1), BeforeValidator(_listed)
+]
 
 
 def _http(value: object) -> object:
@@ -222,6 +228,11 @@ class EnrichmentConfig:
         tuple[Annotated[str, _line()], ...], Field(description="a list of models")
     ] = ()
     """Models whose earlier answers are kept, beside those of `model`."""
+    enrich_when: Annotated[
+        dict[Annotated[str, _line()], _Values] | None,
+        Field(min_length=1, description="a table of metadata keys, each with values"),
+    ] = None
+    """What of the metadata a chunk has to have for a model to be shown it."""
     view: Literal["auto", "marked", "full", "window"] = "auto"
     """What the model sees: the document once with all chunks marked in it, the
     document and one chunk, or one chunk and what is around it."""
@@ -388,8 +399,8 @@ class MetadataConfig:
         Field(description="a list of names"),
     ] = None
     """Keys that travel under `custom`; if unset, all of front matter's and none of
-    a file's properties. `acl_*` and `classification` of a manifest or sidecar always
-    travel."""
+    a file's properties. `acl_*` and `classification` of front matter, headings,
+    sidecars and manifests always travel."""
     required: Annotated[
         tuple[Annotated[str, _line()], ...], Field(description="a list of names")
     ] = ()
@@ -431,6 +442,7 @@ class Config:
     """The file it came from; globs are relative to its folder."""
     corpus: CorpusConfig
     metadata: MetadataConfig
+    versions: VersionsConfig
     reader: ReaderConfig
     chunking: ChunkingConfig
     prefix: PrefixConfig
@@ -471,6 +483,7 @@ class Config:
                 for key, value in asdict(self.metadata).items()
                 if value or key == "keep"
             },
+            **({"versions": keep} if (keep := self.versions.keep) != "latest" else {}),
             "reader": asdict(self.reader),
             "reading": asdict(self.reading),
             "reading_max_tokens": self.cutting.reading_max_tokens,
@@ -481,6 +494,7 @@ class Config:
                 "prompt": asked.prompt,
                 "view": asked.view,
                 "statement_max_tokens": asked.statement_max_tokens,
+                **({"enrich_when": asked.enrich_when} if asked.enrich_when else {}),
             }
             if asked.enabled
             else None,

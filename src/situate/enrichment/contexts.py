@@ -13,13 +13,23 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from situate.enrichment.gate import Gate, Verdict
-    from situate.enrichment.plan import DocumentPlan
+    from situate.enrichment.plan import DocumentPlan, Part
     from situate.enrichment.questions import Passage, PlannedRequest
     from situate.model import Chunk, Document
     from situate.tokens import TokenCounter
 
 _SCRIPT_SAMPLE = 20_000
 """Characters of a document that decide on its script."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _OfPart:
+    """What is the same for all requests about chunks that are shown together (S6)."""
+
+    script: str | None
+    known: str
+    contexts: dict[str, Context] = field(default_factory=dict)
+    """By what was shown."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -34,24 +44,26 @@ class Contexts:
     """Of a statement."""
     instructions: frozenset[tuple[str, ...]]
     """What the prompt says, as `gate.instructions_of` gives it."""
-    _of_document: tuple[str | None, str] | None = field(default=None, init=False)
-    _of_shown: dict[str, Context] = field(default_factory=dict, init=False)
+    _of_parts: dict[int, _OfPart] = field(default_factory=dict, init=False)
+    """By where a part stands in the plan."""
 
     def of(self, request: PlannedRequest) -> Context:
         """Give what the answers to a request are judged against."""
-        shown = request.shown
-        if shown not in self._of_shown:
-            script, known = self._said()
-            self._of_shown[shown] = Context(
+        place = self.planned.place_of(request)
+        if place not in self._of_parts:
+            self._of_parts[place] = self._said(self.planned.parts[place])
+        part, shown = self._of_parts[place], request.shown
+        if shown not in part.contexts:
+            part.contexts[shown] = Context(
                 counter=self.counter,
                 max_tokens=self.max_tokens,
                 language=self.document.metadata.language,
-                script=script,
-                known=known,
+                script=part.script,
+                known=part.known,
                 evidence=evidence_of(shown),
                 instructions=self.instructions,
             )
-        return self._of_shown[shown]
+        return part.contexts[shown]
 
     def judge(
         self, gate: Gate, statement: str, request: PlannedRequest, passage: Passage
@@ -59,10 +71,10 @@ class Contexts:
         """Say whether a statement may stand as an answer about a chunk."""
         return gate.judge(statement, self.chunks[passage.index], self.of(request))
 
-    def _said(self) -> tuple[str | None, str]:
-        """Give the script of the document, and what it says already."""
-        if self._of_document is None:
-            asked = (self.chunks[passage.index] for passage in self.planned.passages)
-            script = script_of(self.planned.document_text[:_SCRIPT_SAMPLE])
-            self._of_document = script, known_words(asked)
-        return self._of_document
+    def _said(self, part: Part) -> _OfPart:
+        """Give the script of what may be seen together, and what it says already."""
+        asked = (self.chunks[passage.index] for passage in part.passages)
+        return _OfPart(
+            script=script_of(part.document_text[:_SCRIPT_SAMPLE]),
+            known=known_words(asked),
+        )

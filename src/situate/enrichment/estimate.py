@@ -121,18 +121,19 @@ class Tally:
         """
         self.chunks += len(plan.passages)
         self.skipped += len(plan.skipped)
-        warmed = False
-        for request in plan.requests:
-            missing = [each for each in request.passages if not known(each)]
-            if not missing or (stored is not None and stored(request)):
-                continue
-            asked = request.about(missing)
-            if asked.identity in self._asked:
-                continue
-            self._asked.add(asked.identity)
-            self.open += len(missing)
-            self._request(asked, warmed=warmed)
-            warmed = True
+        for part in plan.parts:
+            warmed = False
+            for request in part.requests:
+                missing = [each for each in request.passages if not known(each)]
+                if not missing or (stored is not None and stored(request)):
+                    continue
+                asked = request.about(missing)
+                if asked.identity in self._asked:
+                    continue
+                self._asked.add(asked.identity)
+                self.open += len(missing)
+                self._request(asked, warmed=warmed)
+                warmed = True
 
     def estimate(self) -> Estimate:
         """Give what has come together."""

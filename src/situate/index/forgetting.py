@@ -14,7 +14,14 @@ from situate.model import document_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from situate.index.state import Documents, Hashes, Pending, State, Unsure
+    from situate.index.state import (
+        Documents,
+        DocumentState,
+        Hashes,
+        Pending,
+        State,
+        Unsure,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,25 +49,32 @@ def held(doc_id: str, states: Iterable[State], pending: Pending | None) -> Held:
     doubts: dict[str, frozenset[Hashes | None]] = {}
     sent = [] if pending is None else [pending.documents]
     for documents in [*(state.documents for state in states[:1]), *sent]:
-        for chunk_id, known in _chunks(documents, doc_id):
-            doubts[chunk_id] = doubts.get(chunk_id, frozenset({None})) | {known}
-    for chunk_id, possible in ({} if pending is None else pending.unsure).items():
-        if document_of(chunk_id) == doc_id:
-            doubts[chunk_id] = doubts.get(chunk_id, frozenset({None})) | possible
+        for name, known in _chunks(documents, doc_id):
+            doubts[name] = doubts.get(name, frozenset({None})) | {known}
+    for name, possible in ({} if pending is None else pending.unsure).items():
+        if document_of(name) == doc_id:
+            doubts[name] = doubts.get(name, frozenset({None})) | possible
     everywhere = [*(state.documents for state in states), *sent]
     return Held(
-        states=tuple(state for state in states if doc_id in state.documents),
-        is_pending=pending is not None and doc_id in pending.documents,
-        doubts={chunk_id: doubts[chunk_id] for chunk_id in sorted(doubts)},
-        paths=frozenset(each[doc_id].path for each in everywhere if doc_id in each),
+        states=tuple(state for state in states if _of(state.documents, doc_id)),
+        is_pending=any(_of(documents, doc_id) for documents in sent),
+        doubts={name: doubts[name] for name in sorted(doubts)},
+        paths=frozenset(
+            known.path for documents in everywhere for known in _of(documents, doc_id)
+        ),
     )
 
 
 def without(documents: Documents, doc_id: str) -> Documents:
-    """Give documents but one."""
-    return {key: known for key, known in documents.items() if key != doc_id}
+    """Give documents but one, in all its wordings."""
+    return {key: known for key, known in documents.items() if known.doc_id != doc_id}
+
+
+def _of(documents: Documents, doc_id: str) -> list[DocumentState]:
+    """Give all wordings of a document."""
+    return [known for known in documents.values() if known.doc_id == doc_id]
 
 
 def _chunks(documents: Documents, doc_id: str) -> Iterator[tuple[str, Hashes]]:
-    if doc_id in documents:
-        yield from documents[doc_id].chunks.items()
+    for known in _of(documents, doc_id):
+        yield from known.chunks.items()
