@@ -314,6 +314,12 @@ def is_paragraph(chunk_id: str) -> bool:
     return _PARAGRAPH.match(chunk_id) is not None
 
 
+def document_of(chunk_id: str) -> str:
+    """Give the id of a chunk's document, which stands in front of the first colon."""
+    quoted = chunk_id.partition(":")[0]
+    return quoted.replace("%3A", ":").replace("%25", "%")
+
+
 def leaf_ids(chunks: Sequence[Chunk]) -> frozenset[str]:
     """Name the chunks that cover a document, embedded or not."""
     divided = {

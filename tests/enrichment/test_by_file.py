@@ -88,6 +88,7 @@ def test_replies_are_matched_by_id_alone(tmp_path: Path) -> None:
             [*_dumped(lines), "no json", ""],
             provider=ScriptedProvider([]),
             cache=cache,
+            corpus="handbook",
         )
 
     assert report.imported == 3
@@ -140,7 +141,11 @@ def test_a_line_without_a_usable_reply_is_named(
 
     with Cache(tmp_path) as cache:
         report = import_replies(
-            [plan.requests], _dumped([bad]), provider=ScriptedProvider([]), cache=cache
+            [plan.requests],
+            _dumped([bad]),
+            provider=ScriptedProvider([]),
+            cache=cache,
+            corpus="handbook",
         )
 
     assert report.imported == 0
@@ -159,7 +164,11 @@ def test_what_a_line_says_is_named_without_secrets(
 
     with Cache(tmp_path) as cache:
         report = import_replies(
-            [plan.requests], _dumped([bad]), provider=ScriptedProvider([]), cache=cache
+            [plan.requests],
+            _dumped([bad]),
+            provider=ScriptedProvider([]),
+            cache=cache,
+            corpus="handbook",
         )
 
     assert "s3cr3t" not in report.errored[0]
@@ -190,6 +199,7 @@ def test_both_vendors_result_files_are_read_as_they_are(
             _dumped(wrapped),
             provider=ScriptedProvider([]),
             cache=cache,
+            corpus="handbook",
         )
 
     assert report.imported == 5

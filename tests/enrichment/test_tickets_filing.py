@@ -34,7 +34,7 @@ def filed(cache: Cache, answer: Reply, *, view: ViewChoice = "marked") -> list[i
     (request, *_) = planned(document(*texts(3)), view=view).requests
     asked = AskedRequest.of("the-key", request)
 
-    found = file_reply(cache, asked, RAW, answer)
+    found = file_reply(cache, asked, RAW, answer, corpus="handbook")
 
     return [n for n, each in enumerate(PLAN.passages) if each.chunk_key in found]
 

@@ -23,6 +23,7 @@ from situate.cli import (
     diff,
     export,
     files,
+    forget,
     index,
     inspecting,
     queries,
@@ -65,6 +66,7 @@ app.command()(index.sync)
 app.command()(index.ack)
 app.command()(index.verify)
 app.command()(index.revert)
+app.command()(forget.forget)
 app.command()(export.export)
 app.add_typer(queries.app, name="queries")
 app.add_typer(batch.app, name="batch")

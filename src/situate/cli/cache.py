@@ -65,6 +65,10 @@ def stats(
         f"replies    {found.replies:,}, "
         f"{found.unreferenced_replies:,} with no answer in use"
     )
+    console.line(
+        f"documents  {found.documents:,}, "
+        f"{found.unattributed_replies:,} replies do not say for which"
+    )
     if found.foreign_rows:
         console.line(f"foreign    {many(found.foreign_rows, 'row')}; see verify")
     console.line(f"bytes      {found.bytes:,}")

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from situate.enrichment.answers import Answers
     from situate.enrichment.budget import Committed
+    from situate.enrichment.cache import User
     from situate.enrichment.exchange import Rendered
     from situate.enrichment.gate import Context, Gate, Verdict
     from situate.enrichment.prefix import Prefix
@@ -100,10 +101,14 @@ class Asker:
     gate: Gate
     judged_by: str
     """Hash of what answers are judged by, beside what the model was shown."""
+    user: User
+    """The document."""
     held: Held | None = None
     """None where everything is asked live."""
     _notes: dict[str, Note] = field(default_factory=dict)
     """Where answers stand that nobody has written down yet."""
+    _replies: set[str] = field(default_factory=set)
+    """Those that answers were taken from."""
 
     async def settle(
         self, request: PlannedRequest, sorted_: Sorted, context: Callable[[], Context]
@@ -162,6 +167,7 @@ class Asker:
             used.setdefault(by, []).append(passage.chunk_id)
             sorted_.put(passage, first, outcome)
             self._note(passage, known.said, outcome)
+        self._replies.update(key for key, *_ in used)
         for (key, model, what), chunk_ids in used.items():
             self.wire.note_at_hand(
                 key, model=model, outcome=what, chunk_ids=tuple(chunk_ids)
@@ -361,6 +367,7 @@ class Asker:
             Question(
                 rendered=rendered or request.rendered,
                 parameters=request.parameters,
+                user=self.user,
                 chunk_ids=request.chunk_ids,
                 view=request.view,
                 input_tokens=request.input_tokens + added,
@@ -389,15 +396,16 @@ class Asker:
         What a run that is killed has not written down is found again by the
         requests it sent, whose replies are stored.
         """
-        if self._notes:
-            notes, self._notes = self._notes, {}
-            self.wire.remember(notes)
+        notes, self._notes = self._notes, {}
+        replies, self._replies = self._replies, set()
+        self.wire.remember(notes, self.user, replies)
 
     def _note(
         self, passage: Passage, said: Sequence[Said], outcome: Settled | Verdict
     ) -> None:
         """Take note of a chunk's answers, and of the statement found in the last."""
         located = tuple(each.located for each in said)
+        self._replies.update(each.reply for each in located)
         kept = None
         if isinstance(outcome, Settled) and outcome.statement is not None:
             kept = Kept(

@@ -109,6 +109,7 @@ def import_replies(
     *,
     provider: Provider,
     cache: Cache,
+    corpus: str,
 ) -> ImportReport:
     """Put replies into the cache, where the next run finds them by their chunks.
 
@@ -121,7 +122,7 @@ def import_replies(
     wanted = _wanted(documents)
     result = _matched(lines, wanted, provider)
     for name, raw in result.imported.items():
-        file_reply(cache, wanted[name], raw, provider.parse(raw))
+        file_reply(cache, wanted[name], raw, provider.parse(raw), corpus=corpus)
     missing = (
         passage.chunk_id
         for asked in wanted.values()

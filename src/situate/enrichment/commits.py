@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from situate.enrichment.budget import Month
-    from situate.enrichment.cache import Cache
+    from situate.enrichment.cache import Cache, User
 
 _Told = TypeVar("_Told")
 
@@ -27,6 +27,7 @@ _Told = TypeVar("_Told")
 class _Reply:
     key: str
     raw: str
+    users: tuple[User, ...]
     told: asyncio.Future[None]
 
 
@@ -47,8 +48,8 @@ class Commits:
         self._wishes: list[_Wish] = []
         self._is_due = False
 
-    async def store_reply(self, key: str, raw: str) -> None:
-        """Keep a raw reply; it is on the disk when this returns.
+    async def store_reply(self, key: str, raw: str, *users: User) -> None:
+        """Keep a raw reply and whom it is for; it is on the disk when this returns.
 
         Whoever is called off while waiting leaves the reply to be stored.
 
@@ -56,7 +57,7 @@ class Commits:
             CacheBroken: the cache cannot be written.
         """
         told: asyncio.Future[None] = self._promise()
-        self._replies.append(_Reply(key, raw, told))
+        self._replies.append(_Reply(key, raw, users, told))
         await told
 
     def current(self) -> Month:
@@ -106,7 +107,7 @@ class Commits:
 
         def along() -> None:
             for reply in replies:
-                self._cache.store_reply(reply.key, reply.raw)
+                self._cache.store_reply(reply.key, reply.raw, *reply.users)
 
         try:
             granted = self._months.reserve_each(
@@ -125,7 +126,7 @@ class Commits:
         try:
             with self._cache.at_once():
                 for reply in replies:
-                    self._cache.store_reply(reply.key, reply.raw)
+                    self._cache.store_reply(reply.key, reply.raw, *reply.users)
         except CacheBroken as error:
             _tell(replies, error)
         else:

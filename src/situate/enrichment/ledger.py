@@ -97,7 +97,8 @@ def noted(path: Path, chunk_id: str) -> tuple[tuple[Noted, ...], int]:
             fields = Fields(from_line(line, where), where)
             ids = fields.listed("chunk_ids", str)
             if chunk_id in ids:
-                found.append(_noted(fields, len(ids)))
+                gone = fields.whole("forgotten") if "forgotten" in fields else 0
+                found.append(_noted(fields, len(ids) + gone))
         except (RecordError, InvalidOperation):
             broken += 1
     return tuple(found), broken

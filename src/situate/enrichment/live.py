@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from situate.enrichment.answers import Answers, Settled
 from situate.enrichment.asking import Asker
 from situate.enrichment.budget import NOTHING
+from situate.enrichment.cache import User
 from situate.enrichment.contexts import Contexts
 from situate.enrichment.exchange import model_name
 from situate.enrichment.former import kept, merged, unasked
@@ -249,6 +250,7 @@ class Session:
             held=self._held,
             gate=self._gate,
             judged_by=self._judged_by(part, document),
+            user=User(corpus=_corpus_of(chunks), doc_id=document.doc_id),
         )
 
     async def _asked(
@@ -407,6 +409,11 @@ class Session:
                 f"document {doc_id!r}: {most} of {statements.total()} chunks got the "
                 "same sentence; it tells them from nothing"
             )
+
+
+def _corpus_of(chunks: Sequence[Chunk]) -> str:
+    """Name the corpus of a document; "" for what belongs to none."""
+    return next((chunk.corpus for chunk in chunks if chunk.corpus), "")
 
 
 def _unmarked(request: PlannedRequest) -> PlannedRequest:

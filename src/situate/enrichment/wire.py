@@ -37,12 +37,12 @@ from situate.errors import (
 from situate.usage import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from tenacity import RetryCallState
 
     from situate.enrichment.budget import Committed
-    from situate.enrichment.cache import Cache, Kept, Located
+    from situate.enrichment.cache import Cache, Kept, Located, User
     from situate.enrichment.exchange import Body, Parameters, Provider, Rendered, Reply
     from situate.enrichment.ledger import Ledger, Source
     from situate.enrichment.questions import Passage
@@ -71,6 +71,8 @@ class Question:
 
     rendered: Rendered
     parameters: Parameters
+    user: User
+    """The document it is about."""
     chunk_ids: tuple[str, ...]
     view: View
     input_tokens: int
@@ -241,14 +243,22 @@ class Wire:
         except CacheBroken as error:
             raise self._stop(error) from error
 
-    def remember(self, notes: Mapping[str, Note]) -> None:
-        """Note where answers stand, all or none; stops when that fails."""
+    def remember(
+        self, notes: Mapping[str, Note], user: User, replies: Collection[str]
+    ) -> None:
+        """Note where answers stand, all or none, and which replies served a document.
+
+        Stops when that fails.
+        """
         if self._cache.is_sealed:
             return
         try:
-            with self._cache.at_once():
-                for key, (answers, kept) in notes.items():
-                    self._cache.store_answers(key, answers, kept)
+            if notes:
+                with self._cache.at_once():
+                    for key, (answers, kept) in notes.items():
+                        self._cache.store_answers(key, answers, kept)
+            if replies:
+                self._cache.note_uses(user, replies)
         except CacheBroken as error:
             self._stop(error)
 
@@ -359,7 +369,7 @@ class Wire:
         self._failed_in_a_row = 0
         self._throttle.speed_up()
         self.accounts.learn(expected_input=question.input_tokens, usage=billed)
-        await self._store(sending.key, raw, reply)
+        await self._store(sending, raw, reply)
         self._reached = True
         return reply
 
@@ -369,12 +379,12 @@ class Wire:
             message = f"{_OUTAGE} requests in a row failed on every attempt; {error}"
             self._stop(TransientError(message))
 
-    async def _store(self, key: str, raw: str, reply: Reply) -> None:
+    async def _store(self, sending: _Sending, raw: str, reply: Reply) -> None:
         """Keep what is worth having again; an answer in hand survives a failure."""
         if fault(reply) is not None:
             return
         try:
-            await self._commits.store_reply(key, raw)
+            await self._commits.store_reply(sending.key, raw, sending.question.user)
         except CacheBroken as error:
             self._stop(error)
 

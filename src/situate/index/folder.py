@@ -176,8 +176,21 @@ class IndexFolder:
         state = replace(base, documents=documents)
         _write(self._file(base.number), state_lines(state))
 
-    def sweep(self) -> None:
-        """Remove what no kept state needs.
+    def tidy(self, pending: Pending | None) -> int:
+        """Remove what killed runs left, and a delta that waits no more; count files.
+
+        Raises:
+            OSError: the file system refuses.
+        """
+        left = [path for path in self._folder.rglob(".*.part") if path.is_file()]
+        if pending is None and self._pending.exists():
+            left.append(self._pending)
+        for path in left:
+            path.unlink()
+        return len(left)
+
+    def sweep(self, pending: Pending | None = None) -> None:
+        """Remove what no kept state needs, nor a delta that waits.
 
         Raises:
             OSError: the file system refuses.
@@ -192,6 +205,8 @@ class IndexFolder:
             for state in self.generations()
             for document in state.documents.values()
         }
+        if pending is not None:
+            needed.update(each.records for each in pending.documents.values())
         for path in list(self._records.glob("*/*")):
             if path.stem not in needed:
                 path.unlink()

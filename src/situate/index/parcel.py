@@ -23,7 +23,7 @@ from situate.files import is_folder, opened, sync_folder
 from situate.index.names import chunk_id_of
 from situate.index.wordings import as_sent
 from situate.output import Draft
-from situate.records import from_line, to_line
+from situate.records import from_line, read_lines, to_line
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -48,6 +48,8 @@ MANIFEST, SUMMARY = "manifest.json", "summary.json"
 TEXTS: Final = ("text", "context_prefix", "embed_text", "lexical_text")
 """What a metadata update leaves as it is."""
 
+_DRAFT: Final = ".next.part"
+
 _RUN: Final = re.compile(r"[0-9a-f]{16}\Z")
 
 
@@ -63,7 +65,7 @@ class Parcel:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._draft = folder / ".next.part"
+        self._draft = folder / _DRAFT
         self.files: tuple[FileDigest, ...] = ()
         """What was filled in."""
 
@@ -151,6 +153,48 @@ def clear(folder: Path, kept: Collection[str]) -> None:
         for path in list(folder.iterdir()):
             if _RUN.match(path.name) and path.name not in kept and is_folder(path):
                 shutil.rmtree(path)
+
+
+def tidy(folder: Path) -> int:
+    """Remove what a killed run has left; count folders.
+
+    Raises:
+        OSError: the file system refuses.
+    """
+    if not is_folder(folder / _DRAFT):
+        return 0
+    shutil.rmtree(folder / _DRAFT)
+    return 1
+
+
+def naming(folder: Path, doc_id: str) -> frozenset[str]:
+    """Give the deltas that delete chunks of a document, or whose summary names it.
+
+    Raises:
+        RecordError: one cannot be read.
+    """
+    found = set()
+    for path in folder.iterdir() if is_folder(folder) else ():
+        if _RUN.match(path.name) and is_folder(path):
+            summary = _content(path / SUMMARY) or b""
+            is_named = json.dumps(doc_id)[1:-1].encode("ascii") in summary
+            if is_named or doc_id in deleted_in(folder, path.name):
+                found.add(path.name)
+    return frozenset(found)
+
+
+def deleted_in(folder: Path, run: str) -> frozenset[str]:
+    """Name the documents that a delta deletes chunks of; none where it is gone.
+
+    Raises:
+        RecordError: the file cannot be read.
+    """
+    path = folder / run / FILES["delete"]
+    if not path.is_file():
+        return frozenset()
+    return frozenset(
+        str(from_line(line, where).get("doc_id")) for where, line in read_lines(path)
+    )
 
 
 def _gone(doc_id: str, name: str) -> bytes:

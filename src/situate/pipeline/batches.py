@@ -400,7 +400,7 @@ async def _collected(office: Office) -> Collected:
 
 
 def choosing(
-    cache: Cache, live: Provider, outlook: Callable[[str], Outlook]
+    cache: Cache, live: Provider, outlook: Callable[[str], Outlook], *, corpus: str
 ) -> Chooser:
     """Give a chooser that looks into a cache."""
 
@@ -413,14 +413,14 @@ def choosing(
         if raw is None or reply is None or fault(reply) is not None:
             return None
         asked = AskedRequest.of(wanted.key, wanted.request)
-        return file_reply(cache, asked, raw, reply)
+        return file_reply(cache, asked, raw, reply, corpus=corpus)
 
     return Chooser(known=cache.knows, stored=stored, outlook=outlook)
 
 
 def _chooser(office: Office) -> Chooser:
     outlook = Pending.among(office.tickets.all()).state
-    return choosing(office.cache, office.live, outlook)
+    return choosing(office.cache, office.live, outlook, corpus=office.corpus)
 
 
 def _allowance(office: Office) -> Allowance:

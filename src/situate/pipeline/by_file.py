@@ -45,14 +45,14 @@ def export(config: Config, path: Path, watcher: Watcher) -> int:
         ConfigError: enrichment is off, or something in the config cannot be used.
         SituateError: a glob matches nothing, or the file cannot be written.
     """
-    job, asking, cassette = _opened(config)
+    job, _, cassette = _opened(config)
     sources = job.sources()
     count = 0
     kept = (*job.kept(sources), *config.output.files)
     with Output(path, kept=kept) as files, writing(path):
         draft = files.draft()
         plans = job.plans(sources, watcher)
-        with _missing(plans, asking, cassette) as documents:
+        with _missing(plans, job, cassette) as documents:
             for request in export_requests(documents):
                 draft.write(to_line(request))
                 count += 1
@@ -86,19 +86,25 @@ def take_in(
                 cassette=cassette,
             )
     with Cache(asking.cache_directory) as cache:
-        chooser = _chooser(asking, cache)
+        chooser = _chooser(job, asking, cache)
         # Whole requests as well: somebody may have exported before a part of one
         # was answered.
         documents = (
             [*plan.requests, *(each.request for each in chooser.missing(plan))]
             for plan in plans
         )
-        return import_replies(documents, lines, provider=asking.provider, cache=cache)
+        return import_replies(
+            documents,
+            lines,
+            provider=asking.provider,
+            cache=cache,
+            corpus=job.config.corpus.name,
+        )
 
 
 @contextmanager
 def _missing(
-    plans: Iterator[DocumentPlan], asking: Asking, cassette: Path | None
+    plans: Iterator[DocumentPlan], job: Job, cassette: Path | None
 ) -> Iterator[Iterator[list[PlannedRequest]]]:
     """Give what has to be asked about each document.
 
@@ -111,19 +117,20 @@ def _missing(
             for plan in plans
         )
         return
+    asking = job.asked()
     with Cache(asking.cache_directory) as cache:
-        chooser = _chooser(asking, cache)
+        chooser = _chooser(job, asking, cache)
         yield ([each.request for each in chooser.missing(plan)] for plan in plans)
 
 
-def _chooser(asking: Asking, cache: Cache) -> Chooser:
+def _chooser(job: Job, asking: Asking, cache: Cache) -> Chooser:
     """Choose as for a batch; what a batch did not answer, a file may."""
     in_tickets = outstanding(asking.cache_directory)
 
     def outlook(key: str) -> Outlook:
         return "pending" if in_tickets(key) == "pending" else "none"
 
-    return choosing(cache, asking.provider, outlook)
+    return choosing(cache, asking.provider, outlook, corpus=job.config.corpus.name)
 
 
 def _opened(config: Config) -> tuple[Job, Asking, Path | None]:

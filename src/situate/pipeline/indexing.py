@@ -15,7 +15,7 @@ from situate.index import safety
 from situate.index.delta import changes, doubts_after
 from situate.index.folder import IndexFolder
 from situate.index.inventory import compare, joined, read_inventory
-from situate.index.parcel import Parcel, clear
+from situate.index.parcel import Parcel, clear, deleted_in
 from situate.index.state import Pending, State, run_id
 from situate.index.wordings import hashes, in_order
 from situate.output import held, writing
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from situate.index.state import Documents, Unsure
     from situate.manifest import Note
 
-Kind = Literal["sync", "repair", "revert"]
+Kind = Literal["sync", "repair", "revert", "forget"]
 
 Outcome = Literal["ok", "unchanged", "failed", "kept", "deleted"]
 """What became of a document: `failed` stays as it was read last where it ever was,
@@ -213,6 +213,27 @@ class Index:
         clear(self.config.output.deltas, {*self.folder.runs(), run})
         return sent
 
+    def clear_acknowledged(self) -> None:
+        """Remove deltas that nobody needs, and the last if it names what is forgotten.
+
+        A delta that deletes documents which no state knows is the one place left
+        where they are named.
+
+        Raises:
+            OSError: the file system refuses.
+            RecordError: a state or the delta cannot be read.
+        """
+        deltas, kept = self.config.output.deltas, set(self.folder.runs())
+        if self.pending is not None:
+            kept.add(self.pending.run)
+        latest = str(self.folder.acknowledged().run)
+        deleted = set(deleted_in(deltas, latest))
+        for state in self.folder.generations() if deleted else ():
+            deleted.difference_update(each.doc_id for each in state.documents.values())
+        if deleted:
+            kept.discard(latest)
+        clear(deltas, kept)
+
     def _manifest(self, sent: Sent, parcel: Parcel) -> dict[str, object]:
         return {
             "schema": SCHEMA,
@@ -257,6 +278,7 @@ def acknowledge(config: Config, run: str) -> bool:
         pending = index.pending
         if pending is None or pending.run != run:
             if index.base.run == run:
+                index.clear_acknowledged()
                 return False
             message = f"run {run!r} waits for no acknowledgement; " + (
                 "nothing does"
@@ -266,7 +288,7 @@ def acknowledge(config: Config, run: str) -> bool:
             raise ConfigError(message)
         index.folder.advance(pending)
         index.folder.sweep()
-        clear(config.output.deltas, index.folder.runs())
+        index.clear_acknowledged()
         return True
 
 

@@ -209,7 +209,9 @@ class Intake:
                 outcome, usage = outcome_of(reply), self._believed(asked, reply.usage)
         self._entries[name] = self._entry(asked, reply, outcome, usage)
         if item.raw is not None and reply is not None and fault(reply) is None:
-            self._answered[name] = file_reply(self.cache, asked, item.raw, reply)
+            self._answered[name] = file_reply(
+                self.cache, asked, item.raw, reply, corpus=self.ticket.corpus
+            )
             self._without.pop(name, None)
         else:
             self._without.setdefault(name, item)

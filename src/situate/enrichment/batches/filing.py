@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from situate.enrichment.cache import Located
+from situate.enrichment.cache import Located, User
 from situate.enrichment.marked import sentences
+from situate.model import document_of
 
 if TYPE_CHECKING:
     from situate.enrichment.cache import Cache
@@ -80,11 +81,16 @@ class AskedRequest:
         """The chunks it asks about."""
         return tuple(each.chunk_id for each in self.passages)
 
+    def users(self, corpus: str) -> list[User]:
+        """Give the documents of a corpus that it asks about."""
+        ids = dict.fromkeys(map(document_of, self.chunk_ids))
+        return [User(corpus=corpus, doc_id=doc_id) for doc_id in ids]
+
 
 def file_reply(
-    cache: Cache, asked: AskedRequest, raw: str, reply: Reply
+    cache: Cache, asked: AskedRequest, raw: str, reply: Reply, *, corpus: str
 ) -> frozenset[str]:
-    """Store a reply and where its answers stand, all or nothing.
+    """Store a reply, whom it is for and where its answers stand, all or nothing.
 
     Gives the keys of the chunks that it answers. What is answered already keeps
     that answer, which may have been repaired since.
@@ -94,7 +100,7 @@ def file_reply(
     """
     found = _located(asked, reply)
     with cache.at_once():
-        cache.store_reply(asked.custom_id, raw)
+        cache.store_reply(asked.custom_id, raw, *asked.users(corpus))
         for passage, located in found:
             for key in passage.keys:
                 if not is_answered(cache, key):

@@ -6,6 +6,6 @@ month lie in one database per directory, shared by all runs and processes on it.
 
 from situate.enrichment.cache.answers import Cache
 from situate.enrichment.cache.mounts import refuse_network
-from situate.enrichment.cache.rows import Kept, Located
+from situate.enrichment.cache.rows import Kept, Located, User
 
-__all__ = ["Cache", "Kept", "Located", "refuse_network"]
+__all__ = ["Cache", "Kept", "Located", "User", "refuse_network"]

@@ -16,12 +16,12 @@ from situate.enrichment.cache.store import Store
 from situate.errors import CacheBroken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
     from types import TracebackType
     from typing import Self
 
-    from situate.enrichment.cache.rows import Kept, Located
+    from situate.enrichment.cache.rows import Kept, Located, User
     from situate.enrichment.cache.store import Stored
     from situate.enrichment.questions import Passage, PlannedRequest
 
@@ -59,6 +59,7 @@ class Cache:
         self._now = now
         self._store = Store(directory, mounts=mounts)
         self._used: set[str] = set()
+        self._uses: set[tuple[User, str]] = set()
         self._noted_at = now()
 
     @property
@@ -132,8 +133,8 @@ class Cache:
         """
         return self.reply(request.reply_key) is not None
 
-    def store_reply(self, key: str, raw: str) -> None:
-        """Keep a raw reply; it is on the disk when this returns.
+    def store_reply(self, key: str, raw: str, *users: User) -> None:
+        """Keep a raw reply and whom it is for; it is on the disk when this returns.
 
         Raises:
             CacheBroken: the database cannot be written.
@@ -141,6 +142,22 @@ class Cache:
         with self._store.transaction():
             day = self._today()
             self._store.put(f"{rows.REPLY}{key}", rows.of_reply(raw), day=day)
+            for user in users:
+                self._put_use(user, key)
+
+    def note_uses(self, user: User, replies: Iterable[str]) -> None:
+        """Remember that replies have served a document, to be noted in bulk.
+
+        Raises:
+            CacheBroken: the database cannot be read.
+        """
+        start = rows.uses_of(user)
+        known = self._store.keys(start)
+        self._uses.update(
+            (user, key) for key in replies if f"{start}{key}" not in known
+        )
+        if len(self._uses) >= _NOTED_AT_ONCE:
+            self._note()
 
     def store_answers(
         self, key: str, answers: Sequence[Located], kept: Kept | None = None
@@ -191,6 +208,10 @@ class Cache:
     def _today(self) -> str:
         return self._now().astimezone(UTC).date().isoformat()
 
+    def _put_use(self, user: User, reply: str) -> None:
+        key = f"{rows.uses_of(user)}{reply}"
+        self._store.put(key, rows.of_use(user.corpus), day=None)
+
     def _use(self, stored: Stored, *keys: str) -> None:
         """Remember that values were used, once a day."""
         if stored.day is not None and stored.day >= self._today():
@@ -206,8 +227,13 @@ class Cache:
         Where that cannot be written there is nothing to stop for: values are only
         taken to be older than they are, and whoever writes anything else will say.
         """
-        if self._used:
+        if self._used or self._uses:
             with suppress(CacheBroken), self._store.transaction():
                 self._store.note(sorted(self._used), self._today())
+                for user, key in sorted(self._uses):
+                    # Somebody may have removed it since it was read.
+                    if self._store.holds(f"{rows.REPLY}{key}"):
+                        self._put_use(user, key)
             self._used.clear()
+            self._uses.clear()
         self._noted_at = self._now()

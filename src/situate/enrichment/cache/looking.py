@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
     from pathlib import Path
 
-    from situate.enrichment.cache.rows import Located
+    from situate.enrichment.cache.rows import Located, Use
     from situate.model import JsonValue
 
 _RAW = 1  # diskcache's MODE_RAW: the value stands in its row.
@@ -33,8 +33,9 @@ _RAW = 1  # diskcache's MODE_RAW: the value stands in its row.
 _SHOWN = 80
 """Characters of a foreign key that are shown."""
 
-Content: TypeAlias = "str | tuple[Located, ...] | Decimal"
-"""A raw reply, where answers stand, or the spending of a month."""
+Content: TypeAlias = "str | tuple[Located, ...] | Decimal | Use"
+"""A raw reply, where answers stand, the spending of a month, or that a document has
+used a reply."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +62,10 @@ class Statistics:
     unreferenced_replies: int
     """Replies that no answer stands in: those of runs that were killed, of re-asks,
     and what was paid for in vain."""
+    unattributed_replies: int
+    """Replies that do not say for which document: those of versions before."""
+    documents: int
+    """Documents that replies were asked for, or have served."""
     foreign_rows: int
     """Rows that are not in our form; `verify` names them."""
     bytes: int
@@ -99,6 +104,8 @@ def statistics(directory: Path) -> Statistics:
     answers = foreign = 0
     replies: set[str] = set()
     referred: set[str] = set()
+    attributed: set[str] = set()
+    documents: set[tuple[str, str]] = set()
     days: set[str] = set()
     spent: dict[str, Decimal] = {}
     with looking_into(directory) as database:
@@ -113,14 +120,19 @@ def statistics(directory: Path) -> Statistics:
                 case tuple(located):
                     answers += 1
                     referred.update(each.reply for each in located)
+                case rows.Use() as use:
+                    attributed.add(use.reply)
+                    documents.add((use.corpus, use.document))
                 case usd:
                     spent[name] = usd
-            if row.day is not None and f"{kind}:" != rows.MONTH:
+            if row.day is not None and f"{kind}:" in {rows.ANSWERS, rows.REPLY}:
                 days.add(row.day)
     return Statistics(
         answers=answers,
         replies=len(replies),
         unreferenced_replies=len(replies - referred),
+        unattributed_replies=len(replies - attributed),
+        documents=len(documents),
         foreign_rows=foreign,
         bytes=bytes_of(directory),
         oldest_use=min(days, default=None),
@@ -229,12 +241,16 @@ def _content(key: str, text: str) -> tuple[Content | None, str | None]:
         return None, "its value is no JSON"
     if not isinstance(value, dict) or value.get("schema") != rows.SCHEMA:
         return None, f"its value is no object of version {rows.SCHEMA}"
-    for kind, reader in _READERS.items():
-        if key.startswith(kind):
-            content = reader(value)
-            break
+    content: Content | None
+    if key.startswith(rows.USE):
+        content = rows.use_in(key, value)
     else:
-        return None, "its key is of no kind that situate writes"
+        for kind, reader in _READERS.items():
+            if key.startswith(kind):
+                content = reader(value)
+                break
+        else:
+            return None, "its key is of no kind that situate writes"
     if content is None:
         return None, "its value is not in the form of its kind"
     if isinstance(content, str) and not rows.is_reply(content):

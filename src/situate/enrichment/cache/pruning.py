@@ -27,6 +27,22 @@ _KINDS = (rows.ANSWERS, rows.REPLY)
 refers to nothing."""
 
 
+_FOUND_ORPHANS = (
+    "SELECT rowid FROM Cache WHERE key >= :first AND key < :past "
+    "AND NOT EXISTS (SELECT 1 FROM Cache AS other "
+    "WHERE other.key = :reply || substr(Cache.key, :from) AND other.raw = 1) "
+    "ORDER BY rowid"
+)
+"""Uses of replies that are gone. They go last: nothing refers to them."""
+
+_REMOVED_ORPHANS = (
+    "DELETE FROM Cache WHERE rowid BETWEEN :low AND :high "
+    "AND key >= :first AND key < :past "
+    "AND NOT EXISTS (SELECT 1 FROM Cache AS other "
+    "WHERE other.key = :reply || substr(Cache.key, :from) AND other.raw = 1)"
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pruned:
     """What was not used for long, and is gone unless it was a rehearsal."""
@@ -65,6 +81,12 @@ def prune(store: Store, *, before: date, today: date) -> Pruned:
                     "AND key >= :first AND key < :past",
                     _span(kind) | {"low": low, "high": high, "before": str(before)},
                 )
+    for low, high in _orphans(store):
+        with store.transaction():
+            store.change(
+                _REMOVED_ORPHANS,
+                {"low": low, "high": high, **_orphan()},
+            )
     store.shrink()
     return Pruned(
         answers=removed[rows.ANSWERS],
@@ -109,6 +131,19 @@ def _old(store: Store, kind: str, before: date) -> Iterator[tuple[int, int]]:
         _span(kind) | {"before": str(before)},
     )
     return _batches(found)
+
+
+def _orphans(store: Store) -> Iterator[tuple[int, int]]:
+    found = store.select(
+        _FOUND_ORPHANS,
+        _orphan(),
+    )
+    return _batches(found)
+
+
+def _orphan() -> dict[str, str | int]:
+    start = rows.uses_of(rows.User(corpus="", doc_id=""))
+    return _span(rows.USE) | {"reply": rows.REPLY, "from": len(start) + 1}
 
 
 def _batches(found: list[tuple[int]]) -> Iterator[tuple[int, int]]:

@@ -1,8 +1,9 @@
 """The form in which replies, answers and spending are stored.
 
 One table of text keys and JSON objects: `reply:` a raw reply, `chunk:` where the
-answers about a chunk stand, `month:` dollars of a calendar month. What cannot be
-read in its form is taken for missing by some and named by others; neither guesses.
+answers about a chunk stand, `month:` dollars of a calendar month, `used:` which
+document a reply was asked for or has served. What cannot be read in its form is taken
+for missing by some and named by others; neither guesses.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import json
 from dataclasses import asdict, dataclass
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
+
+from situate.model import digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,6 +26,7 @@ SCHEMA = 1
 REPLY = "reply:"
 ANSWERS = "chunk:"
 MONTH = "month:"
+USE = "used:"
 
 _LONGEST_AMOUNT = 100
 """Characters, and decimal places; sums of prices have a third of that at most."""
@@ -51,6 +55,35 @@ class Kept:
     """The key of the reply it comes from."""
     judged_by: str
     """Hash of the rules and of what they went by; another one judges again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class User:
+    """A document that a reply was asked for, or that it has served."""
+
+    corpus: str
+    doc_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """That a document has used a reply, as far as the row says which."""
+
+    document: str
+    """Hash of its id."""
+    corpus: str
+    reply: str
+    """The key of the reply."""
+
+
+def uses_of(user: User) -> str:
+    """Give what the keys of a document's uses begin with: hashes, no names."""
+    return f"{USE}{digest(user.doc_id)}:{digest(user.corpus)}:"
+
+
+def of_use(corpus: str) -> dict[str, JsonValue]:
+    """Give what is stored of a use, whose key says the rest."""
+    return {"schema": SCHEMA, "corpus": corpus}
 
 
 def of_reply(raw: str) -> dict[str, JsonValue]:
@@ -125,6 +158,18 @@ def kept_in(value: Mapping[str, JsonValue]) -> Kept | None:
         reply=reply,
         judged_by=judged_by,
     )
+
+
+def use_in(key: str, value: Mapping[str, JsonValue]) -> Use | None:
+    """Read a use; None when key and value do not fit together."""
+    corpus = value.get("corpus")
+    document, _, rest = key.removeprefix(USE).partition(":")
+    named, _, reply = rest.partition(":")
+    if not isinstance(corpus, str) or not is_storable(corpus):
+        return None
+    if not (document and reply) or named != digest(corpus):
+        return None
+    return Use(document=document, corpus=corpus, reply=reply)
 
 
 def month_in(value: Mapping[str, JsonValue]) -> Decimal | None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from situate.enrichment.cache.mounts import refuse_network
-from situate.enrichment.cache.rows import SCHEMA
+from situate.enrichment.cache.rows import SCHEMA, past
 from situate.enrichment.cache.sealed import SealedRows
 from situate.errors import CacheBroken, ConfigError
 
@@ -176,6 +176,19 @@ class Store:
             found: list[tuple[int]] = self._sql(statement, values).fetchall()
             return found
 
+    def keys(self, start: str) -> set[str]:
+        """Give the keys that begin with a text that ends in a colon.
+
+        Raises:
+            CacheBroken: the database cannot be read.
+        """
+        with self._failures():
+            found = self._sql(
+                "SELECT key FROM Cache WHERE key >= :first AND key < :past AND raw = 1",
+                {"first": start, "past": past(start)},
+            )
+            return {key for (key,) in found if isinstance(key, str)}
+
     def shrink(self) -> None:
         """Give the disk back what removed rows took, as far as nobody reads.
 
@@ -186,8 +199,30 @@ class Store:
         Raises:
             CacheBroken: the database cannot be written.
         """
+        self.empty_log()
+
+    def rebuild(self) -> bool:
+        """Write the database anew, so that no page has bytes of what is gone.
+
+        Tells whether its log of changes is empty as well, which it is not while
+        somebody reads what is older.
+
+        Raises:
+            CacheBroken: the database cannot be written, or another process did.
+        """
         with self._failures():
-            self._sql("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            self._sql("VACUUM")
+        return self.empty_log()
+
+    def empty_log(self) -> bool:
+        """Write the log of changes into the database; tell whether all of it was.
+
+        Raises:
+            CacheBroken: the database cannot be written.
+        """
+        with self._failures():
+            ((busy, _, _),) = self._sql("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            return not busy
 
     def close(self) -> None:
         """Let go of the database."""

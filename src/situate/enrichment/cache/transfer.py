@@ -2,10 +2,12 @@
 
     {"schema": 1, "key": "reply:...", "raw": "..."}
     {"schema": 1, "key": "chunk:...", "answers": [{"reply": "...", "marker": "..."}]}
+    {"schema": 1, "key": "used:...", "corpus": "..."}
 
-Replies come before the answers that stand in them, each kind in the order of its
-keys: one cache gives the same lines on every day. Spending stays where it was
-spent. Nothing that is here already is replaced by something else.
+Replies come before the answers that stand in them and the documents they were for,
+each kind in the order of its keys: one cache gives the same lines on every day.
+Spending stays where it was spent. Nothing that is here already is replaced by
+something else.
 """
 
 from __future__ import annotations
@@ -23,12 +25,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from situate.enrichment.cache.rows import Located
+    from situate.enrichment.cache.rows import Located, Use
     from situate.enrichment.cache.store import Store
     from situate.model import JsonValue
 
 _AT_ONCE = 500
 """Lines taken in with one transaction; others write in between."""
+
+_NO_REPLY = "it refers to a reply that is neither here nor above"
 
 
 @dataclass(slots=True)
@@ -72,7 +76,7 @@ class _Line:
 
     where: str
     key: str
-    content: str | tuple[Located, ...]
+    content: str | tuple[Located, ...] | Use
 
 
 def carry_out(directory: Path, exported: Exported) -> Iterator[dict[str, JsonValue]]:
@@ -85,7 +89,7 @@ def carry_out(directory: Path, exported: Exported) -> Iterator[dict[str, JsonVal
         CacheBroken: the database cannot be read.
     """
     with looking_into(directory) as database:
-        for kind in (rows.REPLY, rows.ANSWERS):
+        for kind in (rows.REPLY, rows.ANSWERS, rows.USE):
             for row in each_row(database, kind):
                 match row.content:
                     case str(raw) if row.problem is None:
@@ -94,6 +98,8 @@ def carry_out(directory: Path, exported: Exported) -> Iterator[dict[str, JsonVal
                     case tuple(answers):
                         exported.answers += 1
                         value = rows.of_answers(answers)
+                    case rows.Use() as use:
+                        value = rows.of_use(use.corpus)
                     case _:
                         exported.left_out += 1
                         continue
@@ -105,8 +111,9 @@ def take_in(
 ) -> Imported:
     """Put in what is not here yet; each line comes with what it is called.
 
-    What is put in counts as used today. Answers are refused where a reply they
-    stand in is neither here nor above; a first answer is completed by its repair.
+    What is put in counts as used today. Answers and uses are refused where a reply
+    they stand in is neither here nor above; a first answer is completed by its repair.
+    Uses come along with their replies and are not counted.
 
     Raises:
         CacheBroken: the database cannot be written; what is in so far stays.
@@ -144,7 +151,7 @@ def _line(record: dict[str, JsonValue], where: str) -> _Line:
         RecordError: it is not one of ours.
     """
     key = record.get("key")
-    content: str | tuple[Located, ...] | None = None
+    content: str | tuple[Located, ...] | Use | None = None
     if (
         record.get("schema") == rows.SCHEMA
         and isinstance(key, str)
@@ -156,6 +163,8 @@ def _line(record: dict[str, JsonValue], where: str) -> _Line:
             content = raw if is_ours else None
         elif key.startswith(rows.ANSWERS):
             content = rows.answers_in(record)
+        elif key.startswith(rows.USE):
+            content = rows.use_in(key, record)
     if content is None or not isinstance(key, str):
         message = f"{where}: no reply or answers in the form of `situate cache export`"
         raise RecordError(message)
@@ -174,6 +183,9 @@ def _merge(store: Store, line: _Line, result: _Import, today: str) -> None:
         else:
             result.conflicts.append(line.key)
         return
+    if isinstance(line.content, rows.Use):
+        _merge_use(store, line, line.content, result)
+        return
     known = (rows.answers_in(stored.value) if stored else None) or ()
     replies = [f"{rows.REPLY}{each.reply}" for each in line.content]
     if known[: len(line.content)] == line.content:
@@ -181,9 +193,15 @@ def _merge(store: Store, line: _Line, result: _Import, today: str) -> None:
     elif line.content[: len(known)] != known:
         result.conflicts.append(line.key)
     elif not all(map(store.holds, replies)):
-        message = f"{line.where}: it refers to a reply that is neither here nor above"
-        result.refused.append(message)
+        result.refused.append(f"{line.where}: {_NO_REPLY}")
     else:
         store.put(line.key, rows.of_answers(line.content), day=today)
         store.note(replies, today)
         result.answers += 1
+
+
+def _merge_use(store: Store, line: _Line, use: Use, result: _Import) -> None:
+    if store.holds(f"{rows.REPLY}{use.reply}"):
+        store.put(line.key, rows.of_use(use.corpus), day=None)
+    else:
+        result.refused.append(f"{line.where}: {_NO_REPLY}")

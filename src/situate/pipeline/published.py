@@ -1,0 +1,212 @@
+"""What a run has published, without one of its documents.
+
+The manifest goes first into its place and the blocks last: whoever is killed in
+between leaves lines of the document, and does it all again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from situate.fields import typed
+from situate.files import opened, sync_folder
+from situate.manifest import Counts
+from situate.output import Draft
+from situate.records import from_line, read_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+    from pathlib import Path
+
+    from situate.config.keys import OutputConfig
+    from situate.model import JsonValue
+    from situate.records import Record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """What there is of a document."""
+
+    chunks: int
+    """Lines of the chunks file."""
+    blocks: int
+    """Lines of the blocks file."""
+    notes: int
+    """Sentences of the manifest."""
+    names: frozenset[str]
+    """What it goes by beside its id: where it stood."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing."""
+        return not (self.chunks or self.blocks or self.notes)
+
+
+def find(output: OutputConfig, doc_id: str, names: Collection[str]) -> Published:
+    """Look for a document, by its id and by `names` it went by.
+
+    Raises:
+        RecordError: a file cannot be read.
+    """
+    found = set(names)
+    chunks = 0
+    for record, _ in _records(output.path):
+        if record.get("doc_id") == doc_id:
+            chunks += 1
+            metadata = record.get("metadata")
+            source = metadata.get("source") if isinstance(metadata, dict) else None
+            found |= {source} if isinstance(source, str) and source else set()
+    blocks = sum(
+        record.get("doc_id") == doc_id
+        for record, _ in _records(output.beside("blocks.jsonl"))
+    )
+    manifest = _manifest(output.beside("manifest.json"))
+    told = _without_notes(manifest, {doc_id, *found})[1] if manifest else 0
+    return Published(
+        chunks=chunks, blocks=blocks, notes=told, names=frozenset(found - {doc_id})
+    )
+
+
+def rewrite(output: OutputConfig, doc_id: str, names: Collection[str]) -> None:
+    """Write the three files again without a document.
+
+    What was spent on it stays in the manifest, as its ledger keeps it.
+
+    Raises:
+        OSError: the file system refuses.
+        RecordError: a file cannot be read.
+    """
+    places = (output.path, output.beside("blocks.jsonl"))
+    with ExitStack() as stack:
+
+        def drafted(path: Path) -> Draft:
+            draft = Draft(path)
+            stack.callback(draft.discard)
+            return draft
+
+        copies = {path: drafted(path) for path in places if path.exists()}
+        left = [_copied(path, doc_id, draft) for path, draft in copies.items()]
+        drafts = list(copies.values())
+        manifest = _manifest(output.beside("manifest.json"))
+        if manifest is not None:
+            manifest, _ = _without_notes(manifest, {doc_id, *names})
+            manifest["files"] = [asdict(draft.digest) for draft in drafts]
+            failed = len(typed(list, manifest.get("failed"), "failed"))
+            documents = left[-1].documents if left else 0
+            counted = left[0] if left else _Left()
+            manifest["counts"] = asdict(counted.counts(documents, failed))
+            drafts.insert(0, drafted(output.beside("manifest.json")))
+            drafts[0].write((json.dumps(manifest, indent=2) + "\n").encode("utf-8"))
+        for draft in drafts:
+            draft.finish()
+        for draft in drafts:
+            draft.publish()
+    sync_folder(output.path.parent)
+
+
+class _Left:
+    """What is left of a file."""
+
+    def __init__(self) -> None:
+        self._ids: set[str] = set()
+        self._levels: Counter[str] = Counter()
+        self._outcomes: Counter[tuple[str, str]] = Counter()
+
+    def add(self, record: Record) -> None:
+        """Count a line."""
+        self._ids.add(str(record.get("doc_id")))
+        metadata = record.get("metadata")
+        if not isinstance(metadata, dict):
+            return
+        self._levels[str(record.get("level"))] += 1
+        enrichment = metadata.get("enrichment")
+        if isinstance(enrichment, dict):
+            reason = str(enrichment.get("reason") or "unknown")
+            self._outcomes[str(enrichment.get("status")), reason] += 1
+
+    @property
+    def documents(self) -> int:
+        """How many there are."""
+        return len(self._ids)
+
+    def counts(self, documents: int, failed: int) -> Counts:
+        """Give what a manifest counts; `documents` without those that failed."""
+        return Counts(
+            documents=documents + failed,
+            failed=failed,
+            chunks=dict(sorted(self._levels.items())),
+            statements=sum(self._by_reason("statement").values()),
+            fallbacks=self._by_reason("fallback"),
+            skipped=self._by_reason("skipped"),
+        )
+
+    def _by_reason(self, status: str) -> dict[str, int]:
+        found = {
+            reason: count
+            for (said, reason), count in self._outcomes.items()
+            if said == status
+        }
+        return dict(sorted(found.items()))
+
+
+def _copied(path: Path, doc_id: str, draft: Draft) -> _Left:
+    """Write a file without the lines of a document; say what is left."""
+    left = _Left()
+    for record, line in _records(path):
+        if record.get("doc_id") != doc_id:
+            draft.write(line)
+            left.add(record)
+    return left
+
+
+def _without_notes(
+    manifest: Record, names: Collection[str]
+) -> tuple[dict[str, JsonValue], int]:
+    """Take the sentences out that name a document; count them."""
+    pattern = re.compile(
+        "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in sorted(names))
+    )
+
+    def kept(values: JsonValue) -> list[JsonValue]:
+        return [
+            value
+            for value in (values if isinstance(values, list) else [])
+            if not any(pattern.search(text) for text in _texts(value))
+        ]
+
+    changed = dict(manifest)
+    count = 0
+    for key in ("warnings", "failed"):
+        before = manifest.get(key)
+        changed[key] = kept(before)
+        count += len(typed(list, before, key)) - len(kept(before))
+    spent = manifest.get("spent")
+    if isinstance(spent, dict):
+        before = spent.get("warnings")
+        changed["spent"] = {**spent, "warnings": kept(before)}
+        count += len(typed(list, before, "warnings")) - len(kept(before))
+    return changed, count
+
+
+def _texts(value: JsonValue) -> list[str]:
+    """Give the texts of a sentence, with whom it is about where it says so."""
+    values = value.values() if isinstance(value, dict) else [value]
+    return [text for text in values if isinstance(text, str)]
+
+
+def _manifest(path: Path) -> Record | None:
+    if not path.exists():
+        return None
+    with opened(path) as file:
+        return from_line(file.read(), str(path))
+
+
+def _records(path: Path) -> Iterator[tuple[Record, bytes]]:
+    if path.exists():
+        for where, line in read_lines(path):
+            yield from_line(line, where), line
