@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from situate.index.folder import IndexFolder
+from situate.index.state import Pending
 from situate.pipeline.forgetting import forget
 from situate.pipeline.indexing import acknowledge, revert, verify
 from tests.support.planted import PLANTED, TERMS, naming, planted, removed
@@ -20,9 +21,12 @@ if TYPE_CHECKING:
     from tests.support.corpora import Corpus
 
 
-_OUTDATED = (
-    '{"schema": 1, "base": 7, "run": "0123456789abcdef", "unsure": 1, "documents": 0}\n'
-    f'{{"chunk_id": "{PLANTED}:terms", "may_be": [null]}}\n'
+_OUTDATED = Pending(
+    base=0,
+    run="0123456789abcdef",
+    corpus="handbook",
+    documents={},
+    unsure={f"{PLANTED}:terms": frozenset({None})},
 )
 """A delta that was acknowledged, by a process that was killed right after."""
 
@@ -241,10 +245,11 @@ def test_a_delta_that_deleted_it_long_ago_goes(corpus: Corpus) -> None:
 def test_what_a_killed_sync_has_left_goes(corpus: Corpus) -> None:
     """Records for a state that was never written, drafts, and a delta of before."""
     place = config_of(corpus).output.index
-    IndexFolder(place).keep(TERMS.encode())
-    (place / "states").mkdir()
+    folder = IndexFolder(place)
+    folder.keep(TERMS.encode())
+    folder.advance(_OUTDATED)
+    folder.propose(_OUTDATED)
     (place / "states" / ".00000001.jsonl.part").write_text(TERMS, "utf-8")
-    (place / "pending.jsonl").write_text(_OUTDATED, "utf-8")
     removed(corpus)
 
     forgotten(corpus)

@@ -27,9 +27,10 @@ from situate.model import document_of
 from situate.output import Draft, held, writing
 from situate.pipeline import published
 from situate.pipeline.documents import Failed
-from situate.pipeline.indexing import Index, Sent, opened
+from situate.pipeline.indexing import Index, opened
 from situate.pipeline.jobs import ready
 from situate.pipeline.parallel import write_all
+from situate.pipeline.sent import Sent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -307,12 +308,17 @@ class _Forgetting:
         deltas = {path.name for path in output.deltas.glob("*")}
         is_told = index.pending is not None and index.pending.run in told
         if found.doubts or found.is_pending or is_told:
-            own = indexed.without(index.base.documents, doc_id)
-            base = replace(index.base, documents=own)
-            sent = Sent(corpus=self._config.corpus.name, kind="forget")
+            base = indexed.forgotten(index.base, doc_id)
+            sent = Sent(
+                corpus=self._config.corpus.name,
+                kind="forget",
+                withheld_ids=tuple(
+                    name for name in index.surplus if document_of(name) != doc_id
+                ),
+            )
             self.sent = replace(index, base=base).send(latest, sent, doubts)
         for state in found.states:
-            folder.refresh(state, indexed.without(state.documents, doc_id))
+            folder.refresh(indexed.forgotten(state, doc_id))
         waiting = folder.pending(index.base)
         folder.sweep(waiting)
         parcel.clear(output.deltas, () if waiting is None else (waiting.run,))

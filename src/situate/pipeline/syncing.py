@@ -30,9 +30,10 @@ from situate.index.wordings import label_of, nearest
 from situate.manifest import NOTHING_SPENT, Note
 from situate.model import digest, leaf_ids
 from situate.pipeline.documents import Failed, Ids
-from situate.pipeline.indexing import Sent, Stated, opened
+from situate.pipeline.indexing import opened
 from situate.pipeline.jobs import ready
 from situate.pipeline.parallel import write_all
+from situate.pipeline.sent import Sent, Stated
 from situate.pipeline.shortfall import lacking, too_many_failed
 from situate.pipeline.stage import Stage
 from situate.pipeline.written import written
@@ -49,8 +50,9 @@ if TYPE_CHECKING:
     from situate.listing import Entry
     from situate.model import Chunk, Enrichment
     from situate.pipeline.documents import Prepared
-    from situate.pipeline.indexing import Index, Outcome
+    from situate.pipeline.indexing import Index
     from situate.pipeline.jobs import Job
+    from situate.pipeline.sent import Outcome
     from situate.pipeline.watching import Watcher
     from situate.pipeline.written import Written
 
@@ -152,7 +154,7 @@ class _Sync:
         sent = Sent(
             corpus=self._job.config.corpus.name,
             kind="sync",
-            withheld=withheld,
+            withheld_ids=withheld,
             outcomes=self._outcomes,
             failed=tuple(self._failed),
             stated=stated,
@@ -291,6 +293,7 @@ class _Sync:
             statements=statements,
             label=label,
             effective_from=outcome.effective_from,
+            access=outcome.access,
         )
         if entry := safety.withdrawal(read, self._withdrawn):
             reason = (
@@ -469,7 +472,7 @@ def _hash_of(job: Job) -> str:
     corpus, asking = job.config.corpus, job.asking
     decisive: dict[str, object] = {
         "programs": {name: _version(name) for name in _PROGRAMS},
-        "corpus": [corpus.name, corpus.doc_type],
+        "doc_type": corpus.doc_type,
         "cutting": asdict(job.config.cutting),
     }
     if asking is not None:
