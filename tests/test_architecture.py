@@ -15,9 +15,9 @@ import situate
 ROOT = Path(situate.__file__).parent
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("collector", "errors", "model", "standalone", "usage"),
+    ("addresses", "collector", "errors", "model", "standalone", "usage"),
     ("fields", "files", "records", "tokens", "config", "prompts", "pricing", "shipped"),
-    ("lines",),
+    ("lines", "organisation"),
     ("readers", "chunking"),
     ("given", "precedence"),
     (

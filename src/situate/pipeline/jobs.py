@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from contextlib import contextmanager
@@ -14,11 +15,12 @@ from situate.enrichment.budget import check_limits
 from situate.enrichment.cache import Cache, refuse_network
 from situate.enrichment.estimate import Tally, compared
 from situate.enrichment.plan import plan
-from situate.enrichment.providers import open_provider
+from situate.enrichment.providers import asked_at, open_provider
 from situate.enrichment.settings import Settings
 from situate.errors import ConfigError, RecordError
 from situate.files import is_folder, opened, resolved
 from situate.listing import check_together, read_listing
+from situate.organisation import Egress, read_egress
 from situate.pipeline.documents import Prepared, Preparer
 from situate.pipeline.watching import Forecast
 from situate.pricing import load_models
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from situate.enrichment.exchange import Provider
     from situate.enrichment.plan import DocumentPlan
     from situate.enrichment.questions import Passage
-    from situate.enrichment.settings import View
+    from situate.enrichment.settings import Mode, View
     from situate.listing import Listing
     from situate.pipeline.watching import Watcher
     from situate.pricing import ModelFacts
@@ -54,6 +56,9 @@ class Asking:
     facts: ModelFacts
     provider: Provider
     cache_directory: Path
+    config_path: Path
+    egress: Egress
+    """What the organisation allows."""
 
     @classmethod
     def of(cls, config: Config) -> Asking | None:
@@ -78,17 +83,39 @@ class Asking:
                 replay=settings.replay,
             ),
             cache_directory=config.cache.directory,
+            config_path=config.path,
+            egress=Egress() if settings.replayed else read_egress(os.environ),
         )
 
-    def check(self) -> None:
-        """Find out, before any work, whether limits and answers can be kept.
+    @property
+    def address(self) -> str | None:
+        """Where text is sent; None where recorded replies answer."""
+        settings = self.settings
+        if settings.replayed:
+            return None
+        return asked_at(settings.provider, settings.base_url)
+
+    def check(self, *, mode: Mode | None = None) -> None:
+        """Find out, before any work, whether it may be asked and answers be kept.
+
+        `mode` is how, where that is not what the config says.
 
         Raises:
-            ConfigError: limits on spending do not fit the model, or the cache is on
-                a network file system.
+            ConfigError: limits on spending do not fit the model, the cache is on a
+                network file system, or the organisation does not allow to ask so.
         """
         check_limits(self.settings, self.facts)
         refuse_network(self.cache_directory)
+        if self.address is None:
+            return
+        objection = self.egress.objection(
+            url=self.address,
+            model=self.settings.model,
+            mode=mode or self.settings.mode,
+        )
+        if objection is not None:
+            message = f"{self.config_path}: {objection}"
+            raise ConfigError(message)
 
     def objection(self, estimate: Estimate) -> str | None:
         """Say what a run would stop at, None when nothing is in its way."""
