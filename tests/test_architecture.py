@@ -17,7 +17,7 @@ ROOT = Path(situate.__file__).parent
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("addresses", "collector", "errors", "model", "standalone", "usage"),
     ("fields", "files", "records", "tokens", "config", "prompts", "pricing", "shipped"),
-    ("lines", "organisation"),
+    ("functions", "lines", "organisation"),
     ("readers", "chunking"),
     ("given", "precedence"),
     (
@@ -29,6 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "enrichment.worth",
         "enrichment.keys",
         "enrichment.questions",
+        "enrichment.redaction",
         "enrichment.plan",
         "enrichment.estimate",
         "enrichment.budget",

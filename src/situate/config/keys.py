@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
+from situate.config.redacting import expressions_or_function
 from situate.model import digest
 
 _CLOSED = ConfigDict(extra="forbid")
@@ -253,6 +254,16 @@ class EnrichmentConfig:
         Path | None, Field(description="the path of a file"), BeforeValidator(_path)
     ] = None
     """The cassette that provider `replay` answers from; the shipped ones if unset."""
+    redact: Annotated[
+        tuple[Annotated[str, _line()], ...] | str | None,
+        Field(
+            description="a list of regular expressions, or a function like "
+            "'mymodule:spans'"
+        ),
+        BeforeValidator(expressions_or_function),
+    ] = None
+    """What of documents no model may see: expressions, or a function that takes a text
+    and gives the places to hide."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -464,6 +475,7 @@ class Config:
                 "prompt": asked.prompt,
                 "view": asked.view,
                 "statement_max_tokens": asked.statement_max_tokens,
+                **({"redact": asked.redact} if asked.redact else {}),
             }
             if asked.enabled
             else None,

@@ -24,6 +24,7 @@ from situate.enrichment.exchange import model_name
 from situate.enrichment.gate import (
     STATEMENTS,
     Context,
+    forms_of,
     instructions_of,
     known_words,
 )
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
     from situate.enrichment.questions import PlannedRequest
     from situate.enrichment.reasons import StopReason
     from situate.enrichment.settings import Settings, View
-    from situate.model import Chunk, Document, EnrichmentStatus
+    from situate.model import Chunk, Document, EnrichmentStatus, JsonValue
     from situate.pricing import ModelFacts
     from situate.prompts import Prompt
     from situate.tokens import TokenCounter
@@ -226,7 +227,7 @@ class Session:
             settings=self._settings,
             wire=self._wire,
             counter=self._counter,
-            chunks=chunks,
+            chunks=planned.chunks or chunks,
             prefix=Prefix(timing=self._timing),
             answers=Answers(self._wire),
             held=self._held,
@@ -241,6 +242,10 @@ class Session:
             raise self._wire.fatal
         self._note_cache(document.doc_id, asker)
         self._tally(document.doc_id, settled)
+        if planned.trouble is not None:
+            self._warnings.append(planned.trouble)
+            self._chunks += len(planned.skipped)
+            self._skipped.update(planned.skipped.values())
         return {index: self._named(outcome) for index, outcome in settled.items()}
 
     async def _asked(
@@ -347,7 +352,9 @@ class Session:
         language = document.metadata.language
         cap = self._settings.statement_max_tokens
         rules, text = self._gate.rules, digest(planned.document_text)
-        return digest(canonical([rules, language, cap, text]))
+        hidden: list[JsonValue] = [*sorted(planned.hidden)]
+        beside = [hidden] if hidden else []
+        return digest(canonical([rules, language, cap, text, *beside]))
 
     def _contexts(
         self, document: Document, planned: DocumentPlan, chunks: Sequence[Chunk]
@@ -360,6 +367,8 @@ class Session:
             script = script_of(planned.document_text[:_SCRIPT_SAMPLE])
             return script, known_words(asked)
 
+        hidden = forms_of(planned.hidden)
+
         @cache
         def of_shown(shown: str) -> Context:
             script, known = of_document()
@@ -371,6 +380,7 @@ class Session:
                 known=known,
                 evidence=evidence_of(shown),
                 instructions=self._instructions,
+                hidden=hidden,
             )
 
         return lambda request: of_shown(request.shown)

@@ -17,6 +17,7 @@ from situate.enrichment.keys import (
     identity_of,
 )
 from situate.enrichment.questions import Brief, Overhead, Passage
+from situate.enrichment.redaction import RedactionFailed, redacted
 from situate.enrichment.worth import unasked
 from situate.model import leaf_ids
 
@@ -44,6 +45,12 @@ class DocumentPlan:
     """Chunks that are not asked about, by their index (E13)."""
     document_text: str = field(repr=False)
     """The document as a model may see it."""
+    chunks: Sequence[Chunk] = field(default=(), repr=False)
+    """The chunks handed to `plan`, as a model may see them."""
+    hidden: frozenset[str] = field(default=frozenset(), repr=False)
+    """What a model may not see of the document."""
+    trouble: str | None = None
+    """Why nothing of the document is asked about; names it."""
 
     @property
     def passages(self) -> tuple[Passage, ...]:
@@ -75,8 +82,14 @@ def plan(  # noqa: PLR0913 - each is one thing a request is made of
     """Give the requests for the leaves among `chunks`, in their order.
 
     Containers and single blocks are not asked about, nor what no sentence helps.
-    Where `asked` names chunks, these leaves are asked about and no others.
+    Where `asked` names chunks, these leaves are asked about and no others. What
+    `settings.redaction` hides is in no request; where it fails there is none.
     """
+    try:
+        shown = redacted(document, chunks, settings.redaction, counter)
+    except RedactionFailed as error:
+        return _withheld(chunks, document, settings, asked, str(error))
+    document, chunks = shown.document, shown.chunks
     ids = leaf_ids(chunks)
     places = [index for index, chunk in enumerate(chunks) if chunk.chunk_id in ids]
     leaves = tuple(chunks[index] for index in places)
@@ -114,6 +127,32 @@ def plan(  # noqa: PLR0913 - each is one thing a request is made of
         requests=tuple(requests.of(view)),
         skipped={places[leaf]: reason for leaf, reason in skipped.items()},
         document_text=text,
+        chunks=chunks,
+        hidden=shown.hidden,
+    )
+
+
+def _withheld(
+    chunks: Sequence[Chunk],
+    document: Document,
+    settings: Settings,
+    asked: Collection[str] | None,
+    why: str,
+) -> DocumentPlan:
+    """Plan nothing for a document of which nobody knows what to hide."""
+    ids = leaf_ids(chunks) if asked is None else asked
+    return DocumentPlan(
+        doc_id=document.doc_id,
+        view="window" if settings.view == "auto" else settings.view,
+        requests=(),
+        skipped={
+            index: "redaction_failed"
+            for index, chunk in enumerate(chunks)
+            if chunk.chunk_id in ids
+        },
+        document_text="",
+        chunks=chunks,
+        trouble=f"document {document.doc_id!r}: {why}; nothing of it is sent",
     )
 
 

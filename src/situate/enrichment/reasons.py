@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 GateReason = Literal[
+    "redacted",
     "too_short",
     "too_long",
     "language",
@@ -43,9 +44,9 @@ record of a chunk."""
 
 FallbackReason: TypeAlias = GateReason | QuestionReason | ChunkReason
 
-SkipReason = Literal["one_chunk", "no_prose", "pending"]
-"""A chunk is not asked about: it needs no statement, or the batch it was handed to
-has not ended."""
+SkipReason = Literal["one_chunk", "no_prose", "pending", "redaction_failed"]
+"""A chunk is not asked about: it needs no statement, the batch it was handed to has
+not ended, or nobody could say what of its document to hide."""
 
 NOT_WANTED = frozenset({"one_chunk", "no_prose"})
 """Why chunks are skipped of which nothing is missing."""
@@ -64,6 +65,7 @@ StopReason = Literal[
 """What ended enrichment; chunks are published and the next run goes on."""
 
 REASONS: dict[str, str] = {
+    "redacted": "the answer holds what enrichment.redact hides from the model",
     "too_short": "the answer is no sentence",
     "too_long": "the answer is above statement_max_tokens",
     "language": "the answer is not in the document's language",
@@ -90,6 +92,9 @@ REASONS: dict[str, str] = {
     "one_chunk": "the document is this chunk; its headings say where it stands",
     "no_prose": "headings, links, directives or data alone; no sentence helps",
     "pending": "the batch that asks for it has not ended; `batch collect` fetches it",
+    "redaction_failed": (
+        "enrichment.redact failed for the document; nothing of it was sent"
+    ),
     "budget": (
         "the next request would have crossed max_usd, max_usd_month or max_total_tokens"
     ),

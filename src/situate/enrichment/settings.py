@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from decimal import Decimal
     from pathlib import Path
 
+    from situate.enrichment.redaction import Redaction
+
 REPLAY = "replay"
 """The provider that answers from recorded replies."""
 
@@ -65,6 +67,8 @@ class Settings:
     tokens_per_minute: int | None = None
     replay: Path | None = None
     """Cassette file or directory; None takes the shipped ones."""
+    redaction: Redaction | None = None
+    """What of a document a model may not see."""
 
     @property
     def replayed(self) -> bool:

@@ -16,6 +16,7 @@ from situate.enrichment.cache import Cache, refuse_network
 from situate.enrichment.estimate import Tally, compared
 from situate.enrichment.plan import plan
 from situate.enrichment.providers import asked_at, open_provider
+from situate.enrichment.redaction import Redaction
 from situate.enrichment.settings import Settings
 from situate.errors import ConfigError, RecordError
 from situate.files import is_folder, opened, resolved
@@ -156,6 +157,7 @@ class _Seen:
 
     chunks: int = 0
     failed: list[str] = field(default_factory=list)
+    withheld: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,12 +231,13 @@ class Job:
         else:
             with self._cache(asking, watcher) as cache:
                 found, options = self._estimate(
-                    asking, documents, cache, compare=compare
+                    asking, documents, seen, cache, compare=compare
                 )
         return Forecast(
             corpus=self.config.corpus.name,
             documents=len(sources),
             failed=tuple(seen.failed),
+            withheld=tuple(seen.withheld),
             chunks=seen.chunks,
             provider=asking.settings.provider if asking else None,
             model=asking.settings.model if asking else None,
@@ -304,6 +307,7 @@ class Job:
         self,
         asking: Asking,
         documents: Iterator[Prepared],
+        seen: _Seen,
         cache: Cache | None,
         *,
         compare: bool,
@@ -315,6 +319,8 @@ class Job:
         chosen: Counter[View] = Counter()
         for document in documents:
             planned = asking.plan(document, self.preparer)
+            if planned.trouble is not None:
+                seen.withheld.append(planned.trouble)
             tally.add(planned, known, stored)
             chosen[planned.view] += 1
             for view in _views(asking) if compare else ():
@@ -364,6 +370,8 @@ def forecasts(configs: Sequence[Config], watcher: Watcher) -> tuple[Forecast, ..
     for forecast in found:
         for reason in forecast.failed:
             watcher.note(f"failed: {reason}")
+        for reason in forecast.withheld:
+            watcher.note(reason)
     return found
 
 
@@ -482,4 +490,5 @@ def _settings(asked: EnrichmentConfig) -> Settings:
         requests_per_minute=asked.requests_per_minute,
         tokens_per_minute=asked.tokens_per_minute,
         replay=asked.replay,
+        redaction=None if asked.redact is None else Redaction.of(asked.redact),
     )
