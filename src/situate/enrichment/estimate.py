@@ -16,7 +16,7 @@ from situate import pricing
 from situate.usage import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from situate.enrichment.plan import DocumentPlan
     from situate.enrichment.questions import Passage, PlannedRequest
@@ -122,15 +122,8 @@ class Tally:
         self.chunks += len(plan.passages)
         self.skipped += len(plan.skipped)
         warmed = False
-        for request in plan.requests:
-            missing = [each for each in request.passages if not known(each)]
-            if not missing or (stored is not None and stored(request)):
-                continue
-            asked = request.about(missing)
-            if asked.identity in self._asked:
-                continue
-            self._asked.add(asked.identity)
-            self.open += len(missing)
+        for asked in to_send(plan, known, stored, self._asked):
+            self.open += len(asked.passages)
             self._request(asked, warmed=warmed)
             warmed = True
 
@@ -198,6 +191,27 @@ class Tally:
             used = self.usage.input + self.usage.output
             minutes.append(used / settings.tokens_per_minute)
         return max(minutes) / 60
+
+
+def to_send(
+    plan: DocumentPlan,
+    known: Callable[[Passage], bool],
+    stored: Callable[[PlannedRequest], bool] | None,
+    seen: set[str],
+) -> Iterator[PlannedRequest]:
+    """Yield the requests of a document that have no answer yet.
+
+    What is `known` of a chunk is not asked, nor a request whose reply is `stored`.
+    Equal ones are sent once: `seen` holds those of before, and is added to.
+    """
+    for request in plan.requests:
+        missing = [each for each in request.passages if not known(each)]
+        if not missing or (stored is not None and stored(request)):
+            continue
+        asked = request.about(missing)
+        if asked.identity not in seen:
+            seen.add(asked.identity)
+            yield asked
 
 
 def estimate(
