@@ -81,6 +81,10 @@ class BudgetExceeded(SituateError):
     """The next request would cross a limit on spending."""
 
 
+class DeadlinePassed(SituateError):
+    """The time that was given to ask in is over."""
+
+
 class ProviderError(SituateError):
     """A model could not be asked or did not answer."""
 

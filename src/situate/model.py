@@ -242,6 +242,9 @@ class Enrichment:
     model: str | None = None
     prompt: PromptReference | None = None
     view: str | None = None
+    overdue: bool = False
+    """The statement is one of before that stays because nothing came when it was
+    asked for again; in no record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -157,6 +157,15 @@ def parse(record: Mapping[str, JsonValue], where: str) -> Chunk:
     return chunk
 
 
+def enrichment_in(record: Mapping[str, JsonValue], where: str) -> Enrichment:
+    """Give what a record says of the wish for a statement, and read nothing else.
+
+    Raises:
+        RecordError: it says nothing of it, or not in the form of a record.
+    """
+    return _enrichment(Fields(record, where).nested("metadata").nested("enrichment"))
+
+
 def disagreements(
     record: Mapping[str, JsonValue], expected: Mapping[str, JsonValue]
 ) -> list[str]:

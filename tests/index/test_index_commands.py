@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from situate.cli import app
 from situate.output import held
-from tests.support.corpora import LEAVE, Corpus, asking, handbook
+from tests.support.corpora import LEAVE, Corpus, handbook
 from tests.support.stores import Store, built, config_of
 
 if TYPE_CHECKING:
@@ -119,15 +119,6 @@ def test_another_writer_ends_them_with_4(corpus: Corpus) -> None:
         ]
 
     assert codes == [4, 4]
-
-
-def test_statements_are_refused(tmp_path: Path) -> None:
-    """As a config that cannot be used."""
-    corpus = handbook(
-        tmp_path, enrichment=asking("http://localhost:1", max_total_tokens=1)
-    )
-
-    assert situate("sync", corpus.config).exit_code == 2
 
 
 def test_documents_that_cannot_be_read_at_all_end_with_1(corpus: Corpus) -> None:

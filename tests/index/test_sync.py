@@ -12,7 +12,7 @@ from situate.errors import ConfigError, Locked, SituateError
 from situate.output import held
 from situate.pipeline import syncing
 from situate.pipeline.indexing import acknowledge, revert
-from tests.support.corpora import LEAVE, Corpus, asking, handbook
+from tests.support.corpora import LEAVE, Corpus, handbook
 from tests.support.stores import (
     Store,
     built,
@@ -178,16 +178,16 @@ def test_other_rules_of_cutting_cut_everything_anew(
 def test_the_version_of_a_document_alone_sends_nothing(
     corpus: Corpus, store: Store
 ) -> None:
-    """It is in no hash; the state takes note of it."""
+    """It is in no hash; the state takes note of it, with nothing to acknowledge."""
     corpus.document("leave.md", LEAVE.replace("---\ntitle", "---\nversion: 1\ntitle"))
     delivered(corpus, store)
     corpus.document("leave.md", LEAVE.replace("---\ntitle", "---\nversion: 2\ntitle"))
 
     sent = delivered(corpus, store)
 
-    assert sent.run is not None
-    assert sent.upserts == sent.metadata_updates == sent.deletes == 0
-    assert synced(corpus).run is None
+    assert sent.run is None
+    assert sent.outcomes["leave.md"] == "ok"
+    assert synced(corpus).outcomes["leave.md"] == "unchanged"
 
 
 def test_a_delta_that_was_dropped_comes_again_byte_for_byte(corpus: Corpus) -> None:
@@ -335,16 +335,6 @@ def test_five_runs_can_be_reverted(corpus: Corpus, store: Store) -> None:
 def test_sync_takes_the_lock_of_the_output(corpus: Corpus) -> None:
     """There is one writer."""
     with held(config_of(corpus).output.path), pytest.raises(Locked):
-        synced(corpus)
-
-
-def test_sync_with_statements_is_refused(tmp_path: Path) -> None:
-    """What it would have to keep through an outage, it does not keep yet."""
-    corpus = handbook(
-        tmp_path, enrichment=asking("http://localhost:1", max_total_tokens=1)
-    )
-
-    with pytest.raises(ConfigError, match="does not ask for statements"):
         synced(corpus)
 
 

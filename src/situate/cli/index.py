@@ -47,11 +47,12 @@ def sync(
     changed. It stands in NAME.delta/RUN beside the output: upserts, metadata updates
     and deletes as JSON lines, each to be taken in whatever was before. A document
     that cannot be read keeps its chunks; nothing is deleted because a folder is
-    empty or a glob matches nothing.
+    empty or a glob matches nothing. No chunk waits for its statement.
 
     Exit codes: 0 done; 1 nothing written; 2 the config cannot be used; 3 written,
-    but the listing is not complete, deletions were withheld or too many documents
-    failed; 4 another run writes the same output; 130 interrupted.
+    but the listing is not complete, deletions were withheld, too many documents
+    failed or statements are missing; 4 another run writes the same output; 130
+    interrupted.
     """
     from situate.pipeline import syncing
 
@@ -164,6 +165,7 @@ def _told(sent: Sent) -> dict[str, object]:
         "withheld": sent.withheld,
         "documents": sent.outcomes,
         "failed": sent.failed,
+        "statements": sent.stated,
     }
 
 

@@ -29,6 +29,9 @@ _TEXT = r"^[^\p{Cc}\p{Zl}\p{Zp}]*[^\s\p{Cc}][^\p{Cc}\p{Zl}\p{Zp}]*$"
 _LEAST_CHUNK, _MOST_TOKENS = 32, 1_000_000
 _MOST_BYTES = 2**40
 
+_TIME = re.compile(r"(?P<number>[1-9][0-9]{0,5})(?P<unit>[smh])\Z")
+_SECONDS = {"s": 1, "m": 60, "h": 3600}
+
 JOINS = 2
 """Tokens of the line break before a statement and the blank line before a text."""
 
@@ -51,6 +54,14 @@ def _seconds(least: float) -> object:
 def _line() -> object:
     allowed = "a text of one line, not blank"
     return Field(strict=True, pattern=_TEXT, description=allowed)
+
+
+def _time(value: object) -> object:
+    """Give the seconds of a time like `90m`."""
+    if isinstance(value, str) and (found := _TIME.match(value)):
+        return int(found["number"]) * _SECONDS[found["unit"]]
+    message = "not a time"
+    raise ValueError(message)
 
 
 def _number(value: object) -> object:
@@ -248,6 +259,12 @@ class EnrichmentConfig:
     """Most requests sent in a minute; no limit if unset."""
     tokens_per_minute: Annotated[int | None, _whole(1, 10**9)] = None
     """Most tokens sent in a minute; no limit if unset."""
+    deadline: Annotated[
+        float | None,
+        Field(description="a time like '90m': a whole number and s, m or h"),
+        BeforeValidator(_time),
+    ] = None
+    """How long after its first question a run goes on asking; no limit if unset."""
     max_fallback_share: Annotated[float, _share()] = 0.01
     """Share of asked chunks that may get no statement before exit code 3."""
     replay: Annotated[

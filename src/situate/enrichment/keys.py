@@ -15,9 +15,11 @@ from situate.enrichment.exchange import Parameters, Rendered
 from situate.model import digest, walk
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from situate.enrichment.exchange import Body, Provider
     from situate.enrichment.questions import Brief
-    from situate.model import Chunk, JsonValue
+    from situate.model import Chunk, Document, JsonValue
 
 _SCHEMA = 2
 """Part of every key; raise it when the meaning of a key's parts changes."""
@@ -71,21 +73,36 @@ class SectionKeys:
             digest(canonical([_asked(brief, model), doc_id]))
             for model in (settings.model, *settings.accept_models)
         )
-        self._own = {
-            section.section_id: digest("\0".join(each.text for each in section.blocks))
-            for section, _ in walk(brief.document.root)
-        }
+        self._own = _own_blocks(brief.document)
         self._seen: Counter[str] = Counter()
 
     def of(self, chunk: Chunk, identity: str) -> tuple[str, ...]:
         """Give the keys of the next such chunk, that of the model asked first."""
-        ids = chunk.section_ids or (chunk.section_id,)
-        own = digest(canonical([self._own.get(each, "") for each in ids]))
+        own = _of_section(self._own, chunk)
         occurrence = self._seen[own + identity]
         self._seen[own + identity] += 1
         return tuple(
             _hashed([shared, own, identity, occurrence]) for shared in self._shared
         )
+
+
+def bases(document: Document, leaves: Sequence[Chunk]) -> dict[str, str]:
+    """Give a hash of what each leaf's statement is about, by its id.
+
+    While that stays the same a statement of before is one about this chunk, whoever
+    wrote it and whatever they were asked with: text, breadcrumb, section, title, type.
+    """
+    own = _own_blocks(document)
+    seen: Counter[str] = Counter()
+    found = {}
+    for leaf in leaves:
+        said = leaf.metadata
+        about = canonical(
+            [_of_section(own, leaf), identity_of(leaf), said.title, said.doc_type]
+        )
+        found[leaf.chunk_id] = digest(f"{about}{seen[about]}")
+        seen[about] += 1
+    return found
 
 
 def asked_with(brief: Brief) -> str:
@@ -100,6 +117,19 @@ def asked_with(brief: Brief) -> str:
     )
     beside = _beside_the_prompt(brief.provider, parameters)
     return canonical([_asked(brief, brief.settings.model), beside])
+
+
+def _own_blocks(document: Document) -> dict[str, str]:
+    """Hash the blocks of every section, those below it left out."""
+    return {
+        section.section_id: digest("\0".join(each.text for each in section.blocks))
+        for section, _ in walk(document.root)
+    }
+
+
+def _of_section(own: Mapping[str, str], chunk: Chunk) -> str:
+    ids = chunk.section_ids or (chunk.section_id,)
+    return digest(canonical([own.get(each, "") for each in ids]))
 
 
 def _asked(brief: Brief, model: str) -> JsonValue:

@@ -14,33 +14,26 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, deque
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 from situate.enrichment.answers import Answers, Settled
 from situate.enrichment.asking import Asker
 from situate.enrichment.budget import NOTHING
+from situate.enrichment.contexts import Contexts
 from situate.enrichment.exchange import model_name
-from situate.enrichment.gate import (
-    STATEMENTS,
-    Context,
-    forms_of,
-    instructions_of,
-    known_words,
-)
-from situate.enrichment.grounding import evidence_of
+from situate.enrichment.former import kept, merged, unasked
+from situate.enrichment.gate import STATEMENTS, instructions_of
 from situate.enrichment.keys import canonical
-from situate.enrichment.language import script_of
 from situate.enrichment.plan import plan
 from situate.enrichment.prefix import Prefix
 from situate.enrichment.throttle import Timing
-from situate.enrichment.views import view_of
 from situate.enrichment.wire import Wire
 from situate.errors import ProviderUnusable
-from situate.model import Enrichment, digest, is_paragraph, leaf_ids
+from situate.model import Enrichment, digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from decimal import Decimal
     from types import TracebackType
     from typing import Self
@@ -59,9 +52,6 @@ if TYPE_CHECKING:
     from situate.prompts import Prompt
     from situate.tokens import TokenCounter
     from situate.usage import Usage
-
-_SCRIPT_SAMPLE = 20_000
-"""Characters of a document that decide on its script."""
 
 _FEWEST_TO_COMPARE = 4
 """Statements of a document below which equal ones say nothing."""
@@ -122,11 +112,13 @@ class Session:
         timing: Timing | None = None,
         held: Held | None = None,
         gate: Gate | None = None,
+        publishes_anyway: bool = False,
     ) -> None:
         """Take what a session works with; it closes the provider and no other.
 
         What is `held` waits for a vendor's batch and is not asked about. Answers
-        have to pass the `gate`, that of statements where none is given.
+        have to pass the `gate`, that of statements where none is given. Where chunks
+        are published anyway, a wrong key or model stops the asking and raises nothing.
 
         Raises:
             ConfigError: `max_usd` is missing for a model with a price, or given
@@ -149,6 +141,7 @@ class Session:
             facts=facts,
             timing=self._timing,
             committed=NOTHING if held is None else held.committed,
+            publishes_anyway=publishes_anyway,
         )
         self._instructions = instructions_of(*prompt.parts)
         self._chunks = 0
@@ -191,10 +184,13 @@ class Session:
         document: Document,
         chunks: Sequence[Chunk],
         planned: DocumentPlan | None = None,
+        former: Mapping[str, Enrichment] | None = None,
     ) -> tuple[Chunk, ...]:
         """Give the same chunks, leaves with their statement or why they have none.
 
-        `planned` is what `plan` gave for them, where that is there already.
+        `planned` is what `plan` gave for them, where that is there already. `former`
+        has statements of before by the ids of chunks that are as they were: they stay
+        where no new one comes.
 
         Raises:
             ProviderUnusable: the first request of the session found that the
@@ -203,17 +199,13 @@ class Session:
         if planned is None:
             planned = self.plan(document, chunks)
         settled = await self.settle(document, chunks, planned)
-        merged = list(chunks)
+        outcomes = unasked(planned, self._prompt, None)
         for index, outcome in settled.items():
-            merged[index] = replace(
-                chunks[index], enrichment=self._enrichment(outcome, planned.view)
-            )
-        for index, reason in planned.skipped.items():
-            merged[index] = replace(
-                chunks[index],
-                enrichment=self._outcome("skipped", planned.view, reason=reason),
-            )
-        return passed_on(merged)
+            outcomes[index] = self._enrichment(outcome, planned.view)
+        if former:
+            contexts = self._contexts(document, planned, chunks)
+            outcomes = kept(outcomes, former, contexts, self._gate)
+        return merged(chunks, outcomes)
 
     async def settle(
         self, document: Document, chunks: Sequence[Chunk], planned: DocumentPlan
@@ -253,7 +245,7 @@ class Session:
     ) -> dict[int, Settled]:
         """Settle all requests of a document, those that share a prefix warm."""
         settled: dict[int, Settled] = {}
-        judged = self._contexts(document, planned, asker.chunks)
+        judged = self._contexts(document, planned, asker.chunks).of
 
         async def settle(request: PlannedRequest, found: Sorted) -> None:
             # Without an answer here the whole run has failed, which is raised once.
@@ -358,32 +350,15 @@ class Session:
 
     def _contexts(
         self, document: Document, planned: DocumentPlan, chunks: Sequence[Chunk]
-    ) -> Callable[[PlannedRequest], Context]:
-        """Give what the answers to a request are judged against, made when needed."""
-
-        @cache
-        def of_document() -> tuple[str | None, str]:
-            asked = (chunks[passage.index] for passage in planned.passages)
-            script = script_of(planned.document_text[:_SCRIPT_SAMPLE])
-            return script, known_words(asked)
-
-        hidden = forms_of(planned.hidden)
-
-        @cache
-        def of_shown(shown: str) -> Context:
-            script, known = of_document()
-            return Context(
-                counter=self._counter,
-                max_tokens=self._settings.statement_max_tokens,
-                language=document.metadata.language,
-                script=script,
-                known=known,
-                evidence=evidence_of(shown),
-                instructions=self._instructions,
-                hidden=hidden,
-            )
-
-        return lambda request: of_shown(request.shown)
+    ) -> Contexts:
+        return Contexts(
+            document=document,
+            planned=planned,
+            chunks=chunks,
+            counter=self._counter,
+            max_tokens=self._settings.statement_max_tokens,
+            instructions=self._instructions,
+        )
 
     def _about_cache(self) -> tuple[str, ...]:
         if not self._unread:
@@ -428,39 +403,3 @@ class Session:
 def _unmarked(request: PlannedRequest) -> PlannedRequest:
     """Give a request that asks the vendor to keep nothing."""
     return replace(request, parameters=replace(request.parameters, cached=False))
-
-
-def skipped(
-    chunks: Iterable[Chunk],
-    settings: Settings,
-    prompt: Prompt,
-    facts: ModelFacts,
-    reason: StopReason,
-) -> tuple[Chunk, ...]:
-    """Give the chunks of a run that could ask for nothing, with the reason."""
-    chunks = list(chunks)
-    ids = leaf_ids(chunks)
-    tokens = sum(chunk.token_count for chunk in chunks if chunk.chunk_id in ids)
-    outcome = Enrichment(
-        status="skipped",
-        reason=reason,
-        prompt=prompt.reference,
-        view=view_of(settings, prompt, facts, tokens),
-    )
-    return passed_on(
-        [
-            replace(chunk, enrichment=outcome) if chunk.chunk_id in ids else chunk
-            for chunk in chunks
-        ]
-    )
-
-
-def passed_on(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
-    """Give the single blocks of every leaf what became of it (C9)."""
-    outcomes = {chunk.chunk_id: chunk.enrichment for chunk in chunks}
-    return tuple(
-        replace(chunk, enrichment=outcomes[chunk.parent_chunk_id])
-        if chunk.parent_chunk_id is not None and is_paragraph(chunk.chunk_id)
-        else chunk
-        for chunk in chunks
-    )

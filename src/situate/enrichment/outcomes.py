@@ -10,6 +10,7 @@ from situate.errors import (
     BudgetExceeded,
     CacheBroken,
     ContextTooLong,
+    DeadlinePassed,
     ModelUnknown,
     ProviderUnusable,
     QuotaExhausted,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _STOPS: tuple[tuple[type[Exception], StopReason], ...] = (
     (BudgetExceeded, "budget"),
+    (DeadlinePassed, "deadline"),
     (QuotaExhausted, "quota"),
     (AuthenticationFailed, "authentication"),
     (ModelUnknown, "model_unknown"),

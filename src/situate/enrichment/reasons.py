@@ -7,7 +7,10 @@ when enrichment had stopped before its question was settled.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from situate.model import Enrichment
 
 GateReason = Literal[
     "redacted",
@@ -51,8 +54,12 @@ not ended, or nobody could say what of its document to hide."""
 NOT_WANTED = frozenset({"one_chunk", "no_prose"})
 """Why chunks are skipped of which nothing is missing."""
 
+AGAIN = frozenset({"rate_limited", "unavailable"})
+"""Why chunks are fallbacks of which another run may get a statement."""
+
 StopReason = Literal[
     "budget",
+    "deadline",
     "quota",
     "authentication",
     "model_unknown",
@@ -98,6 +105,7 @@ REASONS: dict[str, str] = {
     "budget": (
         "the next request would have crossed max_usd, max_usd_month or max_total_tokens"
     ),
+    "deadline": "enrichment.deadline had passed",
     "quota": "the account has nothing left to spend",
     "authentication": "the provider stopped accepting the key",
     "model_unknown": "the provider stopped serving the model",
@@ -108,3 +116,15 @@ REASONS: dict[str, str] = {
     "ledger": "the ledger cannot be written",
 }
 """What each reason means, for people."""
+
+
+def is_open(enrichment: Enrichment) -> bool:
+    """Tell whether asking again may bring a statement, or a newer one."""
+    reason = enrichment.reason
+    match enrichment.status:
+        case "skipped":
+            return reason not in NOT_WANTED
+        case "fallback":
+            return reason in AGAIN
+        case _:
+            return enrichment.overdue

@@ -65,6 +65,8 @@ class Settings:
     """A longer wait asked for by a provider stops enrichment."""
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
+    deadline_seconds: float | None = None
+    """How long after its first question a session goes on asking."""
     replay: Path | None = None
     """Cassette file or directory; None takes the shipped ones."""
     redaction: Redaction | None = None

@@ -24,6 +24,7 @@ from situate.enrichment.throttle import Throttle, spread_seconds
 from situate.errors import (
     BudgetExceeded,
     CacheBroken,
+    DeadlinePassed,
     ProviderError,
     ProviderUnusable,
     QuotaExhausted,
@@ -114,6 +115,7 @@ class Wire:
         facts: ModelFacts,
         timing: Timing,
         committed: Committed = NOTHING,
+        publishes_anyway: bool = False,
     ) -> None:
         """Take everything a request passes through.
 
@@ -154,6 +156,9 @@ class Wire:
         self._flights = Flights[Answer](ProviderError, Stopped, _Outdated)
         # A body may hold a whole document: no more are rendered than can be sent.
         self._bodies = asyncio.Semaphore(settings.concurrency)
+        self._publishes_anyway = publishes_anyway
+        self._deadline: float | None = None
+        """On the clock; None before the first request, and without one."""
         self._reached = False
         # Keeps requests apart until the provider has answered one: a wrong key
         # is found once, and not by everybody.
@@ -285,7 +290,7 @@ class Wire:
         )
 
         retrying = AsyncRetrying(
-            sleep=self._timing.sleep,
+            sleep=self._pause,
             stop=stop_after_attempt(self._settings.max_attempts),
             wait=self._wait_seconds,
             retry=retry_if_exception_type(TransientError),
@@ -394,7 +399,8 @@ class Wire:
         turn.refused(wait)
 
     def _unusable(self, error: ProviderUnusable) -> Stopped | ProviderUnusable:
-        if self._reached or isinstance(error, QuotaExhausted):
+        stops = self._reached or self._publishes_anyway
+        if stops or isinstance(error, QuotaExhausted):
             return self._stop(error)
         self.fatal = self.fatal or error
         return error
@@ -406,11 +412,30 @@ class Wire:
         self.stop_reason, self.stop_message = stop_reason_of(error), str(error)
         return Stopped(self.stop_reason)
 
+    async def _pause(self, seconds: float) -> None:
+        """Wait between two attempts, no longer than anything is sent."""
+        if self._deadline is not None:
+            left = self._deadline - self._timing.clock()
+            seconds = min(seconds, max(0.0, left))
+        await self._timing.sleep(seconds)
+
     def _raise_when_stopped(self) -> None:
         if self.fatal is not None:
             raise self.fatal
+        self._look_at_the_clock()
         if self.stop_reason is not None:
             raise Stopped(self.stop_reason)
+
+    def _look_at_the_clock(self) -> None:
+        """Stop once the time for asking is over; it begins with the first request."""
+        allowed = self._settings.deadline_seconds
+        if allowed is None or self._settings.replayed:
+            return
+        if self._deadline is None:
+            self._deadline = self._timing.clock() + allowed
+        elif self._timing.clock() >= self._deadline:
+            message = f"enrichment.deadline of {allowed:,.0f} seconds has passed"
+            self._stop(DeadlinePassed(message))
 
     def note_at_hand(
         self, key: str, *, model: str, outcome: str, chunk_ids: tuple[str, ...]

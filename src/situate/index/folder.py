@@ -12,6 +12,7 @@ Whoever writes holds the lock of the output.
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from situate.errors import RecordError
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from situate.index.state import DocumentState
+    from situate.index.state import Documents, DocumentState
 
 KEPT: Final = 5
 """Runs that can be reverted."""
@@ -163,6 +164,15 @@ class IndexFolder:
         _write(self._file(state.number), state_lines(state))
         self.withdraw()
         return state
+
+    def refresh(self, base: State, documents: Documents) -> None:
+        """Note what has changed about documents where a store has nothing to do.
+
+        Raises:
+            OSError: the file system refuses.
+        """
+        state = replace(base, documents=documents)
+        _write(self._file(base.number), state_lines(state))
 
     def sweep(self) -> None:
         """Remove what no kept state needs.

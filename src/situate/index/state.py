@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from situate.enrichment.reasons import AGAIN, NOT_WANTED
 from situate.errors import RecordError
 from situate.fields import Fields, typed
 from situate.model import digest
@@ -19,7 +21,7 @@ from situate.records import from_line, to_line
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from situate.model import JsonValue
+    from situate.model import Chunk, JsonValue
     from situate.records import Record
 
 SCHEMA: Final = 1
@@ -79,6 +81,88 @@ class Hashes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Statements:
+    """What became of the wish for statements about a document's chunks."""
+
+    bases: Mapping[str, str] = field(default_factory=dict)
+    """What each statement is about, as `enrichment.keys.bases` gives it, by the id of
+    its leaf."""
+    fallbacks: Mapping[str, int] = field(default_factory=dict)
+    """Leaves that were asked about in vain, by reason."""
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    """Leaves that were not asked about, by reason."""
+    overdue: int = 0
+    """Leaves whose statement is one of before, as nothing newer came."""
+
+    @classmethod
+    def of(cls, leaves: Iterable[Chunk], bases: Mapping[str, str]) -> Statements:
+        """Take them from leaves; `bases` says what each of them is about."""
+        fallbacks: Counter[str] = Counter()
+        skipped: Counter[str] = Counter()
+        stated, overdue = {}, 0
+        for leaf in leaves:
+            reason = leaf.enrichment.reason or "unknown"
+            match leaf.enrichment.status:
+                case "statement":
+                    stated[leaf.chunk_id] = bases[leaf.chunk_id]
+                    overdue += leaf.enrichment.overdue
+                case "fallback":
+                    fallbacks[reason] += 1
+                case "skipped":
+                    skipped[reason] += 1
+                case "off":
+                    pass
+        return cls(
+            bases=stated,
+            fallbacks=dict(sorted(fallbacks.items())),
+            skipped=dict(sorted(skipped.items())),
+            overdue=overdue,
+        )
+
+    @property
+    def is_open(self) -> bool:
+        """Whether asking again may bring a statement, or a newer one."""
+        return (
+            self.overdue > 0
+            or not self.skipped.keys() <= NOT_WANTED
+            or not AGAIN.isdisjoint(self.fallbacks)
+        )
+
+    def to_record(self) -> Record:
+        """Give them as they stand in a line."""
+        return {
+            "bases": {**self.bases},
+            "fallbacks": {**self.fallbacks},
+            "skipped": {**self.skipped},
+            "overdue": self.overdue,
+        }
+
+    @classmethod
+    def from_fields(cls, fields: Fields) -> Statements:
+        """Read them back.
+
+        Raises:
+            RecordError: they are none.
+        """
+        where = fields.name("")
+        found = cls(
+            bases={
+                key: typed(str, value, where)
+                for key, value in fields.object("bases").items()
+            },
+            fallbacks=_counts(fields, "fallbacks"),
+            skipped=_counts(fields, "skipped"),
+            overdue=fields.whole("overdue"),
+        )
+        fields.end()
+        return found
+
+
+NO_STATEMENTS: Final = Statements()
+"""Of a document about which nobody is asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentState:
     """A document as an index has it."""
 
@@ -98,6 +182,7 @@ class DocumentState:
     """Under which name the records of its chunks are kept."""
     chunks: Mapping[str, Hashes]
     """Ids and hashes, in the order of its records."""
+    statements: Statements = NO_STATEMENTS
     withheld: frozenset[str] = frozenset()
     """Chunks that it no longer has, and whose deletion nobody has allowed yet."""
 
@@ -112,6 +197,7 @@ class DocumentState:
             "version": self.version,
             "metadata_hash": self.metadata_hash,
             "records": self.records,
+            "statements": self.statements.to_record(),
             "withheld": [*sorted(self.withheld)],
             "chunks": {key: known.to_list() for key, known in self.chunks.items()},
         }
@@ -133,6 +219,7 @@ class DocumentState:
             version=fields.text("version"),
             metadata_hash=fields.text("metadata_hash"),
             records=fields.text("records"),
+            statements=Statements.from_fields(fields.nested("statements")),
             withheld=frozenset(fields.listed("withheld", str)),
             chunks={
                 key: Hashes.from_list(value, where)
@@ -301,6 +388,13 @@ def _documents(lines: Iterator[tuple[str, bytes]], name: str, count: int) -> Doc
         message = f"{where}: there are more lines than the first says"
         raise RecordError(message)
     return found
+
+
+def _counts(fields: Fields, key: str) -> dict[str, int]:
+    where = fields.name(key)
+    return {
+        name: typed(int, value, where) for name, value in fields.object(key).items()
+    }
 
 
 def _next(lines: Iterator[tuple[str, bytes]], name: str) -> tuple[str, bytes]:

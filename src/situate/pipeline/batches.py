@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from situate.config import Config
+    from situate.corpus import Source
     from situate.enrichment.batches import Collected, Outlook, Ticket, Wanted
     from situate.enrichment.exchange import Provider
     from situate.enrichment.plan import DocumentPlan
@@ -137,11 +138,16 @@ class Standing:
 
 
 def submit(
-    config: Config, watcher: Watcher, *, timing: Timing | None = None
+    config: Config,
+    watcher: Watcher,
+    *,
+    sources: Sequence[Source] | None = None,
+    timing: Timing | None = None,
 ) -> Submission:
     """Hand in what has no answer and is in no open batch; the price comes first.
 
-    In the order of the documents, as far as the limits on spending allow.
+    In the order of the documents, as far as the limits on spending allow; of those of
+    the corpus, or of some of them.
 
     Raises:
         ConfigError: something in the config cannot be used, or its provider has no
@@ -157,7 +163,9 @@ def submit(
         allowance = _allowance(office)
         chooser = _chooser(office)
         chosen: set[str] = set()
-        plans = job.plans(job.sources(), watcher)
+        if sources is None:
+            sources = job.sources()
+        plans = job.plans(sources, watcher)
         offer = _offer(office, plans, chooser, allowance, chosen)
         if allowance.exceeded is not None and not chosen:
             message = f"{allowance.exceeded}; nothing is sent"
@@ -168,7 +176,7 @@ def submit(
         again = _chooser(office)
         wanted = (
             each
-            for plan in job.plans(job.sources() if chosen else (), watcher)
+            for plan in job.plans(sources if chosen else (), watcher)
             for each in again.missing(plan)
             if each.key in chosen
         )
@@ -192,8 +200,10 @@ def submit(
         )
 
 
-def hand_over(config: Config, watcher: Watcher) -> Held:
+def hand_over(config: Config, sources: Sequence[Source], watcher: Watcher) -> Held:
     """Collect what is over, hand in what is left, and say what waits for an answer.
+
+    Nothing is handed in but questions about `sources`.
 
     Where something cannot be handed in now it is not asked live either: that would
     cost twice as much. No trouble with batches keeps a run from publishing.
@@ -209,7 +219,7 @@ def hand_over(config: Config, watcher: Watcher) -> Held:
     try:
         for message in collect(config, watcher).messages:
             watcher.note(message)
-        submission = submit(config, watcher)
+        submission = submit(config, watcher, sources=sources)
         for message in filter(None, (*submission.messages, submission.stopped)):
             watcher.note(message)
         reason, left = submission.reason, submission.left

@@ -15,7 +15,7 @@ from situate.enrichment.live import Session
 from situate.pipeline.documents import Failed, Ids, Prepared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Sequence
+    from collections.abc import Callable, Coroutine, Mapping, Sequence
 
     from situate.corpus import Source
     from situate.enrichment.asking import Held
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from situate.enrichment.ledger import Ledger
     from situate.enrichment.live import Summary
     from situate.enrichment.plan import DocumentPlan
-    from situate.model import Chunk
+    from situate.model import Chunk, Enrichment
     from situate.pipeline.documents import Preparer
     from situate.pipeline.jobs import Job
 
@@ -60,6 +60,20 @@ class _Waiting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Planned:
+    """A document with its requests, and with what was said about it before."""
+
+    document: Prepared
+    plan: DocumentPlan
+    former: Mapping[str, Enrichment]
+
+
+def nothing_before(_: Prepared) -> Mapping[str, Enrichment]:
+    """Give no statements of before."""
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
     """Where answers are kept and requests are noted."""
 
@@ -67,6 +81,10 @@ class Kept:
     ledger: Ledger
     held: Held | None
     """What waits for a batch."""
+    former: Callable[[Prepared], Mapping[str, Enrichment]] = nothing_before
+    """Statements of before that are still about the same, by the ids of chunks."""
+    publishes_anyway: bool = False
+    """A wrong key or model is no reason not to publish."""
 
 
 def ask(
@@ -112,6 +130,7 @@ async def _ask(
         counter=job.preparer.counter,
         facts=asking.facts,
         held=kept.held,
+        publishes_anyway=kept.publishes_anyway,
     ) as session:
         await enrich_in_order(
             sources,
@@ -119,17 +138,19 @@ async def _ask(
             session,
             concurrency=asking.settings.concurrency,
             write=write,
+            former=kept.former,
         )
     return session.summary
 
 
-async def enrich_in_order(
+async def enrich_in_order(  # noqa: PLR0913 - each is owned by somebody else
     sources: Sequence[Source],
     preparer: Preparer,
     session: Session,
     *,
     concurrency: int,
     write: Callable[[Prepared | Failed, Sequence[Chunk]], None],
+    former: Callable[[Prepared], Mapping[str, Enrichment]] = nothing_before,
 ) -> None:
     """Prepare documents, ask for statements, and write in the order of `sources`.
 
@@ -139,26 +160,30 @@ async def enrich_in_order(
     ids = Ids()
     window: deque[_Waiting] = deque()
 
-    def planned(source: Source) -> tuple[Prepared | Failed, DocumentPlan | None]:
+    def planned(source: Source) -> _Planned | Failed:
         outcome = preparer.outcome(source)
         if isinstance(outcome, Failed):
-            return outcome, None
-        return outcome, session.plan(outcome.document, outcome.chunks)
+            return outcome
+        plan = session.plan(outcome.document, outcome.chunks)
+        return _Planned(document=outcome, plan=plan, former=former(outcome))
 
     async with asyncio.TaskGroup() as group:
         for source in sources:
             # Elsewhere than in the loop, which has replies to take in.
-            outcome, plan = await asyncio.to_thread(planned, source)
-            ids.add(outcome)
-            if isinstance(outcome, Failed) or plan is None:
-                window.append(_Waiting(document=outcome, statements=None))
+            found = await asyncio.to_thread(planned, source)
+            if isinstance(found, Failed):
+                window.append(_Waiting(document=found, statements=None))
             else:
-                work = session.enrich(outcome.document, outcome.chunks, plan)
+                document = found.document
+                ids.add(document)
+                work = session.enrich(
+                    document.document, document.chunks, found.plan, found.former
+                )
                 window.append(
                     _Waiting(
-                        document=outcome,
+                        document=document,
                         statements=group.create_task(work),
-                        requests=_under_way(plan),
+                        requests=_under_way(found.plan),
                     )
                 )
             await _make_room(window, concurrency, write)

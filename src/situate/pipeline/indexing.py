@@ -40,6 +40,22 @@ SCHEMA = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Stated:
+    """What an index has in statements, and what this run spent on them."""
+
+    statements: int
+    overdue: int
+    """Of these, found before and kept because nothing newer came."""
+    fallbacks: dict[str, int]
+    skipped: dict[str, int]
+    requests: int
+    cost_usd: str | None
+    """None where no price is known, and where nothing was asked."""
+    stopped: str | None
+    """Why the asking ended before its time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
     """What a command sent to a store, and what it came across."""
 
@@ -57,6 +73,8 @@ class Sent:
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     """By document."""
     failed: tuple[Note, ...] = ()
+    stated: Stated | None = None
+    """None where nobody is asked for statements."""
     reasons: tuple[str, ...] = ()
     """Why this is not all that was asked for."""
 
@@ -157,7 +175,10 @@ class Index:
         doubts = self.unsure if unsure is None else unsure
         base = self.base.documents
         found = tuple(changes(base, target, doubts))
-        if not found and target == base and not self.unsure:
+        if not found and not self.unsure and (target == base or self.base.number):
+            # With nothing for a store to do there is nothing to acknowledge.
+            if target != base:
+                self.folder.refresh(self.base, target)
             self.folder.withdraw()
             clear(self.config.output.deltas, self.folder.runs())
             return sent
@@ -345,4 +366,5 @@ def _summary(sent: Sent) -> dict[str, object]:
             if outcome != "unchanged"
         },
         "failed": [asdict(note) for note in sent.failed],
+        **({} if sent.stated is None else {"statements": asdict(sent.stated)}),
     }

@@ -489,6 +489,7 @@ def _settings(asked: EnrichmentConfig) -> Settings:
         max_wait_seconds=asked.max_wait_seconds,
         requests_per_minute=asked.requests_per_minute,
         tokens_per_minute=asked.tokens_per_minute,
+        deadline_seconds=asked.deadline,
         replay=asked.replay,
         redaction=None if asked.redact is None else Redaction.of(asked.redact),
     )

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from situate.enrichment.asking import Held
-from situate.enrichment.batches import outstanding
-from situate.enrichment.cache import Cache
-from situate.enrichment.ledger import Ledger
-from situate.enrichment.live import skipped
-from situate.enrichment.reasons import NOT_WANTED, REASONS
-from situate.errors import ConfigError, Locked, RecordError, SituateError
+from situate.errors import ConfigError, Locked, SituateError
 from situate.manifest import NOTHING_SPENT, Manifest, Sizes, Spent, to_json
 from situate.output import Output, writing
-from situate.pipeline import batches
 from situate.pipeline.documents import Failed, Ids, Prepared
-from situate.pipeline.enriching import Kept, ask
 from situate.pipeline.jobs import ready
 from situate.pipeline.parallel import write_all
+from situate.pipeline.shortfall import lacking, too_many_failed
+from situate.pipeline.stage import Stage
 from situate.pipeline.tally import Tally
 from situate.pipeline.written import Written, written
 
@@ -31,7 +25,7 @@ if TYPE_CHECKING:
     from situate.corpus import Source
     from situate.manifest import Counts
     from situate.model import Chunk
-    from situate.pipeline.jobs import Asking, Job
+    from situate.pipeline.jobs import Job
     from situate.pipeline.watching import Forecast, Watcher
 
 DONE, FAILED, REFUSED, INCOMPLETE, LOCKED = range(5)
@@ -120,11 +114,9 @@ class _Run:
             if self._job.asking is None:
                 spent = self._without_statements(sources)
             else:
-                forecast = self._job.forecast(sources, self._watcher)
-                self._watcher.forecast(forecast)
-                if forecast.estimate is not None and forecast.estimate.requests:
-                    self._job.asking.provider.check()
-                spent = self._with_statements(sources, self._job.asking)
+                stage = Stage(job=self._job, watcher=self._watcher)
+                forecast = stage.forecast(sources)
+                spent = stage.work(sources, self._write, forecast)
             if len(self._tally.failed) == len(sources):
                 message = f"none of {len(sources)} documents could be read"
                 raise SituateError(message)
@@ -150,75 +142,6 @@ class _Run:
             self._publish(outcome)
         return NOTHING_SPENT
 
-    def _with_statements(self, sources: Sequence[Source], asking: Asking) -> Spent:
-        self._watcher.begin(self._config.corpus.name, len(sources))
-        ledger_path = self._config.output.beside("ledger.jsonl")
-        try:
-            opened = Cache(asking.cache_directory)
-        except ConfigError as error:
-            return self._skipped(sources, asking, str(error))
-        with opened as cache:
-            try:
-                held = self._held(asking)
-            except RecordError as error:
-                return self._skipped(sources, asking, str(error))
-            with Ledger(ledger_path) as ledger:
-                kept = Kept(cache=cache, ledger=ledger, held=held)
-                return self._asked(sources, kept)
-
-    def _held(self, asking: Asking) -> Held | None:
-        """Say what waits for a batch, and hand over what is to go into one.
-
-        Raises:
-            RecordError: a ticket cannot be read; a batch may be under way.
-            SituateError: nothing can be handed over as the config has it.
-        """
-        if asking.settings.replayed:
-            return None
-        if asking.settings.mode == "batch":
-            return batches.hand_over(self._config, self._watcher)
-        return Held(outlook=outstanding(asking.cache_directory))
-
-    def _skipped(self, sources: Sequence[Source], asking: Asking, why: str) -> Spent:
-        """Publish without statements: answers could not be kept (E10)."""
-        for outcome in self._job.preparer.prepare_all(sources):
-            chunks: Sequence[Chunk] = ()
-            if isinstance(outcome, Prepared):
-                chunks = skipped(
-                    outcome.chunks,
-                    asking.settings,
-                    asking.prompt,
-                    asking.facts,
-                    "cache",
-                )
-            self._write(outcome, chunks)
-        return replace(NOTHING_SPENT, stopped=f"cache: {why}")
-
-    def _asked(self, sources: Sequence[Source], kept: Kept) -> Spent:
-        summary = ask(self._job, sources, kept, self._write)
-        warnings = tuple(sorted(summary.warnings))
-        for warning in warnings[:_TOLD]:
-            self._watcher.note(warning)
-        if len(warnings) > _TOLD:
-            self._watcher.note(f"{len(warnings) - _TOLD} more are in the manifest")
-        stopped = summary.stopped
-        return Spent(
-            requests=summary.requests,
-            attempts=summary.attempts,
-            cache_hits=summary.cache_hits,
-            usage=summary.usage,
-            cost_usd=summary.cost_usd,
-            saved_usd=summary.saved_usd,
-            prefix_writes=summary.prefix_writes,
-            prefix_reads=summary.prefix_reads,
-            wasted_writes=summary.wasted_writes,
-            distinct_statements=summary.distinct_statements,
-            trimmed=summary.trimmed,
-            warnings=warnings,
-            stopped=stopped
-            and f"{stopped}: {summary.stop_message or REASONS[stopped]}",
-        )
-
     def _write(self, outcome: Prepared | Failed, chunks: Sequence[Chunk]) -> None:
         """Publish a document with the chunks that came of it."""
         if isinstance(outcome, Prepared):
@@ -242,31 +165,16 @@ class _Run:
     def _shortfall(self, spent: Spent) -> str | None:
         """Say what keeps this from being what was asked for."""
         counts = self._tally.counts
-        failed_share = counts.failed / counts.documents
-        if failed_share > self._config.corpus.max_failed_share:
-            return (
-                f"{counts.failed} of {counts.documents} documents failed, above "
-                f"corpus.max_failed_share = {self._config.corpus.max_failed_share}"
-            )
-        if spent.stopped is not None:
-            skipped = sum(counts.skipped.values())
-            return f"{skipped} chunks were not asked about; {spent.stopped}"
-        waiting = {
-            reason: number
-            for reason, number in counts.skipped.items()
-            if reason not in NOT_WANTED
-        }
-        for reason, number in waiting.items():
-            return f"{number} chunks have no statement yet: {REASONS[reason]}"
-        fallbacks = sum(counts.fallbacks.values())
-        asked = fallbacks + counts.statements
-        most = self._config.enrichment.max_fallback_share
-        if asked and fallbacks / asked > most:
-            return (
-                f"{fallbacks} of {asked} chunks got no statement, above "
-                f"enrichment.max_fallback_share = {most}"
-            )
-        return None
+        config = self._config
+        return too_many_failed(
+            counts.failed, counts.documents, config.corpus.max_failed_share
+        ) or lacking(
+            statements=counts.statements,
+            fallbacks=counts.fallbacks,
+            skipped=counts.skipped,
+            stopped=spent.stopped,
+            most=config.enrichment.max_fallback_share,
+        )
 
     def _manifest(self, spent: Spent) -> Manifest:
         config, rules = self._config, self._job.preparer.rules

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections import Counter
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
@@ -16,20 +17,24 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from situate.corpus import Places, path_id
-from situate.errors import ConfigError, SituateError
+from situate.enrichment.keys import bases
+from situate.errors import SituateError
 from situate.files import opened as opened_file
 from situate.files import resolved
 from situate.index import safety
 from situate.index.delta import by_document
 from situate.index.safety import Missed, Seen
-from situate.index.state import DocumentState, Hashes
-from situate.manifest import Note
-from situate.model import digest
+from situate.index.state import NO_STATEMENTS, DocumentState, Hashes, Statements
+from situate.manifest import NOTHING_SPENT, Note
+from situate.model import digest, leaf_ids
 from situate.pipeline.documents import Failed, Ids
-from situate.pipeline.indexing import Sent, opened
+from situate.pipeline.indexing import Sent, Stated, opened
 from situate.pipeline.jobs import ready
 from situate.pipeline.parallel import write_all
-from situate.records import from_line
+from situate.pipeline.shortfall import lacking, too_many_failed
+from situate.pipeline.stage import Stage
+from situate.pipeline.written import written
+from situate.records import enrichment_in, from_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,6 +43,8 @@ if TYPE_CHECKING:
     from situate.config import Config
     from situate.corpus import Found, Source
     from situate.index.state import Documents
+    from situate.model import Chunk, Enrichment
+    from situate.pipeline.documents import Prepared
     from situate.pipeline.indexing import Index, Outcome
     from situate.pipeline.jobs import Job
     from situate.pipeline.watching import Watcher
@@ -50,20 +57,18 @@ _PIECE = 1024 * 1024
 def sync(config: Config, watcher: Watcher, *, allow_deletes: int | None = None) -> Sent:
     """Send what has changed in a corpus since a store acknowledged it.
 
-    `allow_deletes` lets so many chunks go where that is above the share.
+    Chunks wait for no statement: whatever keeps one from coming, they are sent, with
+    the statement of before where it is still about the same (S7). `allow_deletes` lets
+    so many chunks go where that is above the share.
 
     Raises:
-        ConfigError: the config cannot be used, or wants statements.
+        ConfigError: the config cannot be used.
         Locked: another run writes the same output.
         SituateError: nothing can be sent.
     """
-    if config.enrichment.enabled:
-        message = (
-            f"{config.path}: sync does not ask for statements; set "
-            "enrichment.enabled = false, or publish with run"
-        )
-        raise ConfigError(message)
     (job,) = ready([config])
+    if job.asking is not None:
+        job.asking.check()
     found = job.survey()
     with opened(config) as index:
         return _Sync(job, watcher, index).work(found, allow_deletes)
@@ -86,12 +91,15 @@ class _Sync:
         self._index = index
         self._places = Places()
         self._folder = str(resolved(job.folder))
-        self._config_hash = _hash_of(job.config)
+        self._config_hash = _hash_of(job)
         self._ids = Ids()
         self._read: Documents = {}
         self._missed: list[Missed] = []
         self._failed: list[Note] = []
         self._outcomes: dict[str, Outcome] = {}
+        self._inputs: dict[Path, str | None] = {}
+        """Hashes of what was there before it was read."""
+        self._spent = NOTHING_SPENT
 
     def work(self, found: Found, allow_deletes: int | None) -> Sent:
         """Read what has changed, decide what stays, and send the difference.
@@ -119,13 +127,20 @@ class _Sync:
         for doc_id in {*self._index.base.documents, *by_document(self._index.unsure)}:
             if doc_id not in target:
                 self._outcomes[doc_id] = "deleted"
+        stated = self._stated(target)
         sent = Sent(
             corpus=self._job.config.corpus.name,
             kind="sync",
             withheld=withheld,
             outcomes=self._outcomes,
             failed=tuple(self._failed),
-            reasons=(*self._shortfall(len(found.sources)), *settled.reasons, *reasons),
+            stated=stated,
+            reasons=(
+                *self._shortfall(len(found.sources)),
+                *settled.reasons,
+                *reasons,
+                *(() if stated is None else self._unstated(stated)),
+            ),
         )
         return self._index.send(target, sent)
 
@@ -137,32 +152,77 @@ class _Sync:
             if each.config == self._config_hash
             and each.doc_id not in self._job.preparer.deleted
         }
-        inputs = {}
         changed = []
         for source in sources:
             said = self._input(source)
             known = before.get((self._where(source), said or ""))
-            if known is not None and self._index.folder.has_records(known):
+            if known is not None and self._stays(known):
                 self._ids.add(_Same(source=source, doc_id=known.doc_id))
                 self._read[known.doc_id] = known
                 self._outcomes[known.doc_id] = "unchanged"
                 self._watcher.advance()
             else:
-                inputs[source.path] = said
+                self._inputs[source.path] = said
                 changed.append(source)
-        for outcome in write_all(changed, self._job.preparer, self._job.config):
-            self._ids.add(outcome)
-            said = inputs[outcome.source.path]
-            if isinstance(outcome, Failed):
-                self._miss(outcome.source, outcome.reason)
-            elif said is None or said != self._input(outcome.source):
-                reason = f"{outcome.source.doc_id}: changed while it was read"
-                self._miss(outcome.source, reason)
-            else:
-                self._take(outcome, said)
-            self._watcher.advance()
+        if self._job.asking is None:
+            for outcome in write_all(changed, self._job.preparer, self._job.config):
+                self._come(outcome, NO_STATEMENTS)
+        elif changed:
+            stage = Stage(
+                job=self._job,
+                watcher=self._watcher,
+                former=self._former,
+                publishes_anyway=True,
+            )
+            forecast = stage.forecast(changed)
+            self._spent = stage.work(changed, self._answered, forecast)
 
-    def _take(self, outcome: Written, said: str) -> None:
+    def _stays(self, known: DocumentState) -> bool:
+        """Tell whether a document that is as it was needs no work."""
+        is_open = self._job.asking is not None and known.statements.is_open
+        return not is_open and self._index.folder.has_records(known)
+
+    def _answered(self, outcome: Prepared | Failed, chunks: Sequence[Chunk]) -> None:
+        """Take in a document with what came of the wish for statements."""
+        if isinstance(outcome, Failed):
+            self._come(outcome, NO_STATEMENTS)
+            return
+        ids = leaf_ids(chunks)
+        leaves = [chunk for chunk in chunks if chunk.chunk_id in ids]
+        statements = Statements.of(leaves, bases(outcome.document, leaves))
+        self._come(written(outcome, chunks), statements)
+
+    def _come(self, outcome: Written | Failed, statements: Statements) -> None:
+        """Take in a document that was read, or could not be."""
+        self._ids.add(outcome)
+        said = self._inputs[outcome.source.path]
+        if isinstance(outcome, Failed):
+            self._miss(outcome.source, outcome.reason)
+        elif said is None or said != self._input(outcome.source):
+            reason = f"{outcome.source.doc_id}: changed while it was read"
+            self._miss(outcome.source, reason)
+        else:
+            self._take(outcome, said, statements)
+        self._watcher.advance()
+
+    def _former(self, prepared: Prepared) -> dict[str, Enrichment]:
+        """Give the statements of before that are about the same as then.
+
+        Raises:
+            RecordError: the records that hold them are not what was kept.
+        """
+        known = self._index.known.get(prepared.doc_id)
+        if known is None or not self._index.folder.has_records(known):
+            return {}
+        ids = leaf_ids(prepared.chunks)
+        leaves = [chunk for chunk in prepared.chunks if chunk.chunk_id in ids]
+        then = known.statements.bases
+        now = bases(prepared.document, leaves) if then else {}
+        same = [key for key, basis in now.items() if then.get(key) == basis]
+        lines = self._index.folder.records(known) if same else {}
+        return {key: enrichment_in(from_line(lines[key], key), key) for key in same}
+
+    def _take(self, outcome: Written, said: str, statements: Statements) -> None:
         """Keep a document that was read."""
         source, doc_id = outcome.source, outcome.doc_id
         self._read[doc_id] = DocumentState(
@@ -175,6 +235,7 @@ class _Sync:
             metadata_hash=outcome.metadata_hash,
             records=self._index.folder.keep(outcome.chunks),
             chunks=_chunks(outcome),
+            statements=statements,
         )
         self._outcomes[doc_id] = "ok"
         for warning in outcome.warnings:
@@ -232,13 +293,42 @@ class _Sync:
 
     def _shortfall(self, documents: int) -> tuple[str, ...]:
         """Say whether too many documents failed."""
-        failed, most = len(self._failed), self._job.config.corpus.max_failed_share
-        if not documents or failed / documents <= most:
-            return ()
-        return (
-            f"{failed} of {documents} documents failed, above "
-            f"corpus.max_failed_share = {most}",
+        corpus = self._job.config.corpus
+        reason = too_many_failed(len(self._failed), documents, corpus.max_failed_share)
+        return () if reason is None else (reason,)
+
+    def _stated(self, target: Documents) -> Stated | None:
+        """Count the statements of the whole index, where any are asked for."""
+        if self._job.asking is None:
+            return None
+        fallbacks: Counter[str] = Counter()
+        skipped: Counter[str] = Counter()
+        found = [document.statements for document in target.values()]
+        for each in found:
+            fallbacks.update(each.fallbacks)
+            skipped.update(each.skipped)
+        cost = self._spent.cost_usd
+        return Stated(
+            statements=sum(len(each.bases) for each in found),
+            overdue=sum(each.overdue for each in found),
+            fallbacks=dict(sorted(fallbacks.items())),
+            skipped=dict(sorted(skipped.items())),
+            requests=self._spent.requests,
+            cost_usd=None if cost is None else str(cost),
+            stopped=self._spent.stopped,
         )
+
+    def _unstated(self, stated: Stated) -> tuple[str, ...]:
+        """Say what keeps the statements from being all that were asked for."""
+        reason = lacking(
+            statements=stated.statements,
+            fallbacks=stated.fallbacks,
+            skipped=stated.skipped,
+            stopped=stated.stopped,
+            most=self._job.config.enrichment.max_fallback_share,
+        )
+        kept = f"; {stated.overdue} keep that of before" if stated.overdue else ""
+        return () if reason is None else (f"{reason}{kept}",)
 
     def _where(self, source: Source) -> str:
         """Give where a document stands below the config's folder."""
@@ -290,12 +380,24 @@ def _chunks(outcome: Written) -> Mapping[str, Hashes]:
     return found
 
 
-def _hash_of(config: Config) -> str:
-    """Hash what decides how a document is read and cut, this program included."""
-    corpus = config.corpus
-    decisive = {
+def _hash_of(job: Job) -> str:
+    """Hash what decides what a document's chunks are, this program included."""
+    corpus, asking = job.config.corpus, job.asking
+    decisive: dict[str, object] = {
         "situate": version("situate"),
         "corpus": [corpus.name, corpus.doc_type],
-        "cutting": asdict(config.cutting),
+        "cutting": asdict(job.config.cutting),
     }
+    if asking is not None:
+        asked = asking.settings
+        decisive["asking"] = [
+            asking.prompt.hash,
+            asked.provider,
+            asked.endpoint or asked.base_url,
+            asked.model,
+            asked.accept_models,
+            asked.view,
+            asked.reuse,
+            *([hidden] if (hidden := job.config.enrichment.redact) else []),
+        ]
     return digest(json.dumps(decisive, sort_keys=True))

@@ -1,0 +1,91 @@
+"""Statements of before, and chunks that nothing came for (E10, S7).
+
+Pure. A statement stays while what it is about is as it was and the gate lets it
+through: what it says of the rest of its document may have become wrong.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from situate.enrichment.gate import STATEMENTS
+from situate.enrichment.reasons import is_open
+from situate.model import Enrichment, is_paragraph
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from situate.enrichment.contexts import Contexts
+    from situate.enrichment.gate import Gate
+    from situate.enrichment.plan import DocumentPlan
+    from situate.enrichment.reasons import StopReason
+    from situate.model import Chunk
+    from situate.prompts import Prompt
+
+
+def kept(
+    outcomes: Mapping[int, Enrichment],
+    former: Mapping[str, Enrichment],
+    contexts: Contexts,
+    gate: Gate,
+) -> dict[int, Enrichment]:
+    """Give what became of chunks, those with a statement of before that stays.
+
+    `former` has them by the ids of chunks that are as they were.
+    """
+    found = dict(outcomes)
+    for request in contexts.planned.requests:
+        for passage in request.passages:
+            now, before = found.get(passage.index), former.get(passage.chunk_id)
+            if now is None or now.statement is not None or before is None:
+                continue
+            said = before.statement or ""
+            if contexts.judge(gate, said, request, passage).statement == said:
+                found[passage.index] = replace(before, overdue=is_open(now))
+    return found
+
+
+def without_asking(
+    former: Mapping[str, Enrichment],
+    contexts: Contexts,
+    prompt: Prompt,
+    reason: StopReason,
+) -> tuple[Chunk, ...]:
+    """Give the chunks of a run that can ask for nothing, with the reason."""
+    outcomes = unasked(contexts.planned, prompt, reason)
+    return merged(contexts.chunks, kept(outcomes, former, contexts, STATEMENTS))
+
+
+def unasked(
+    planned: DocumentPlan, prompt: Prompt, reason: StopReason | None
+) -> dict[int, Enrichment]:
+    """Give what becomes of chunks that nobody is asked about.
+
+    Without a reason those alone that need no statement (E13).
+    """
+    reasons: dict[int, str] = dict(planned.skipped)
+    if reason is not None:
+        reasons |= {passage.index: reason for passage in planned.passages}
+    return {
+        index: Enrichment(
+            status="skipped", reason=why, prompt=prompt.reference, view=planned.view
+        )
+        for index, why in reasons.items()
+    }
+
+
+def merged(
+    chunks: Sequence[Chunk], outcomes: Mapping[int, Enrichment]
+) -> tuple[Chunk, ...]:
+    """Give chunks what became of them, and single blocks what their leaf has (C9)."""
+    found = list(chunks)
+    for index, enrichment in outcomes.items():
+        found[index] = replace(found[index], enrichment=enrichment)
+    of_leaves = {chunk.chunk_id: chunk.enrichment for chunk in found}
+    return tuple(
+        replace(chunk, enrichment=of_leaves[chunk.parent_chunk_id])
+        if chunk.parent_chunk_id is not None and is_paragraph(chunk.chunk_id)
+        else chunk
+        for chunk in found
+    )
