@@ -229,7 +229,7 @@ class Job:
             for _ in documents:
                 pass
         else:
-            with self._cache(asking, watcher) as cache:
+            with self.looking(asking, watcher) as cache:
                 found, options = self._estimate(
                     asking, documents, seen, cache, compare=compare
                 )
@@ -273,7 +273,7 @@ class Job:
         return self.asking
 
     @contextmanager
-    def _cache(self, asking: Asking, watcher: Watcher) -> Iterator[Cache | None]:
+    def looking(self, asking: Asking, watcher: Watcher) -> Iterator[Cache | None]:
         """Open the cache to look into; None where there is nothing to see.
 
         Under replay the question is what asking for all of it would cost.
@@ -312,7 +312,7 @@ class Job:
         *,
         compare: bool,
     ) -> tuple[Estimate, tuple[Option, ...]]:
-        known = _unknown if cache is None else _known(cache)
+        known = known_in(cache)
         stored = None if cache is None else cache.holds
         tally = Tally(settings=asking.settings, facts=asking.facts)
         others: dict[View, Tally] = {}
@@ -332,8 +332,10 @@ class Job:
         return tally.estimate(), compared(others, only)
 
 
-def _known(cache: Cache) -> Callable[[Passage], bool]:
+def known_in(cache: Cache | None) -> Callable[[Passage], bool]:
     """Say of which chunks an answer is here, or on its way in a batch."""
+    if cache is None:
+        return _unknown
     try:
         outlook = outstanding(cache.directory)
     except RecordError:
