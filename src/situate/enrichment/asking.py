@@ -18,7 +18,7 @@ from situate.enrichment.exchange import fault
 from situate.enrichment.gate import holds
 from situate.enrichment.outcomes import Stopped, outcome_of
 from situate.enrichment.questions import parameters_for
-from situate.enrichment.redaction import MARK
+from situate.enrichment.redaction import MARK, quotable
 from situate.enrichment.wire import Question
 from situate.errors import (
     ContextTooLong,
@@ -332,9 +332,10 @@ class Asker:
         An answer that holds what is hidden from the model is not shown to it.
         """
         alone = request.alone(passage)
-        quoted, shown = first.text, verdict
-        if holds(first.text, context.hidden):
-            quoted, shown = MARK, replace(verdict, offenders=())
+        quoted = quotable(first.text, self.settings.redaction)
+        if holds(quoted, context.hidden):
+            quoted = MARK
+        shown = verdict if quoted == first.text else replace(verdict, offenders=())
         rendered = self.gate.repair(alone.rendered, quoted, shown)
         added = self.counter.count(rendered.chunk[len(alone.rendered.chunk) :])
         failed = Settled(reason=verdict.reasons[0], model=first.model)

@@ -127,6 +127,23 @@ def redacted(
     )
 
 
+def quotable(answer: str, redaction: Redaction | None) -> str:
+    """Give a model's own words as they may be shown to it again.
+
+    What it guessed, or had learned elsewhere, is hidden as in a document.
+    """
+    if redaction is None:
+        return answer
+    parts, at = [], 0
+    try:
+        for start, end in sorted(redaction.spans(answer)):
+            parts += [answer[at:start], MARK] if start >= at else []
+            at = max(at, end)
+    except RedactionFailed:
+        return MARK
+    return "".join([*parts, answer[at:]])
+
+
 def _matching(patterns: Sequence[str]) -> Find:
     """Give what finds expressions in a text.
 
