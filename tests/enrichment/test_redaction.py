@@ -333,10 +333,13 @@ def test_a_statement_that_holds_what_was_hidden_is_known(said: str) -> None:
     assert not holds(said, forms_of(["Zebra 4712"]))
 
 
-def test_a_statement_that_holds_what_was_hidden_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("spelling", [HIDDEN, "ZEBRA-4711", "Z e b r a 4711"])
+def test_a_statement_that_holds_what_was_hidden_is_refused(
+    tmp_path: Path, spelling: str
+) -> None:
     """Twice, and the repair does not say what it was."""
     found = document(f"The limits of {HIDDEN} do not apply to renewals.", *texts(1))
-    told = f"Renewals of {HIDDEN} keep the limits of the first year."
+    told = f"Renewals of {spelling} keep the limits of the first year."
     provider = ScriptedProvider([told, GOOD, told, told])
 
     result = play(
@@ -347,7 +350,7 @@ def test_a_statement_that_holds_what_was_hidden_is_refused(tmp_path: Path) -> No
     assert "redacted" in result.outcomes
     assert len(provider.bodies) >= 3
     for body in provider.bodies:
-        assert HIDDEN not in json.dumps(body, default=dict)
+        assert "4711" not in json.dumps(body, default=dict)
 
 
 def test_the_mark_itself_is_no_part_of_a_statement(tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ certain that nothing is left over, more is hidden rather than less.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -16,7 +18,7 @@ from situate.functions import find_function
 from situate.model import Table, leaf_ids, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import TypeAlias
 
     from situate.model import Block, Chunk, Document, Section, Span
@@ -199,8 +201,9 @@ class _Hiding:
     _looked: set[str] = field(default_factory=set)
     _own: dict[str, list[Span]] = field(default_factory=dict)
     """What was found in each text."""
-    _again: Find = field(default=lambda _: ())
-    """Finds what was hidden elsewhere."""
+    _literals: _Literals | None = None
+    """What was hidden anywhere."""
+    _found: dict[str, tuple[Span, ...]] = field(default_factory=dict)
 
     def look(self, text: str) -> None:
         """Ask what of a text is to be hidden."""
@@ -219,23 +222,28 @@ class _Hiding:
         """Ask about all blocks at once: something may reach from one to the next."""
         whole = _GAP.join(block.text for block in _blocks(document))
         spans = sorted(self.redaction.spans(whole)) if whole else []
-        at = 0
+        at, coming = 0, 0
+        reaching: list[Span] = []
         for section, _ in walk(document.root):
             for block in section.blocks:
                 if not block.text.strip():
                     continue
                 start, end = at, at + len(block.text)
                 at = end + len(_GAP)
-                here = [each for each in spans if each[0] < end and each[1] > start]
-                for span in here:
+                while coming < len(spans) and spans[coming][0] < end:
+                    reaching.append(spans[coming])
+                    coming += 1
+                reaching = [span for span in reaching if span[1] > start]
+                for span in reaching:
                     self._take(block.text, span, start)
-                if here and block.kind == "heading" and self._is_all_hidden(block):
+                is_heading = bool(reaching) and block.kind == "heading"
+                if is_heading and self._is_all_hidden(block):
                     self._parts.add(section.title.strip())
 
     def settle(self) -> bool:
         """Take note that all has been looked at; say whether anything is hidden."""
         everything = {each for each in self._words | self._parts if each}
-        self._again = _literally(everything, self.told)
+        self._literals = _Literals(everything, self._parts)
         return bool(everything)
 
     @property
@@ -253,6 +261,19 @@ class _Hiding:
             else:
                 found.append((start, end))
         return found
+
+    def _again(self, text: str) -> tuple[Span, ...]:
+        """Give where something stands that was hidden elsewhere."""
+        if self._literals is None:
+            return ()
+        if text not in self._found:
+            self._found[text] = tuple(self._literals.find(text))
+        return self._found[text]
+
+    def counts(self, text: str) -> Counter[str]:
+        """Count what is hidden of a text, each by itself though they may overlap."""
+        found = {*self._own.get(text, ()), *self._again(text)}
+        return Counter(text[slice(*span)].strip() for span in found)
 
     def words(self, text: str) -> set[str]:
         """Give what is hidden of a text, as it stands there."""
@@ -282,30 +303,51 @@ class _Hiding:
         )
 
 
-def _literally(hidden: Iterable[str], telling: Iterable[str]) -> Find:
-    """Give what finds words that were hidden elsewhere.
+_RUN = re.compile(r"[\u2e80-\uffff]|[^\W\u2e80-\uffff]+|[^\w\s]")
+"""What words begin with; in scripts without blanks between words each sign does."""
 
-    Inside of other words only where they are long; scripts without blanks between
-    words have no inside.
-    """
-    import regex
 
-    dense = r"\W\u2e80-\uffff"
-    bounded = regex.compile(
-        rf"(?:(?<!\w)|(?=[{dense}]))\L<words>(?:(?!\w)|(?<=[{dense}]))",
-        words=sorted(hidden),
-        cache_pattern=False,
-    )
-    parts = sorted(each for each in telling if len(each) >= _TELLING)
-    loose = regex.compile(r"\L<words>", words=parts, cache_pattern=False)
+class _Literals:
+    """Finds words in a text, in time that does not grow with how many there are."""
 
-    def find(text: str) -> Iterator[tuple[int, int]]:
-        for match in bounded.finditer(text, overlapped=True):
-            yield match.span()
-        for match in loose.finditer(text, overlapped=True) if parts else ():
-            yield match.span()
+    def __init__(self, words: Iterable[str], parts: Iterable[str]) -> None:
+        self._words = frozenset(words)
+        self._parts = frozenset(part for part in parts if len(part) >= _TELLING)
+        self._lengths: dict[str, set[int]] = {}
+        """Of words, by what they begin with."""
+        for word in self._words:
+            if first := _RUN.match(word):
+                self._lengths.setdefault(first[0], set()).add(len(word))
+        self._beginnings: dict[str, set[int]] = {}
+        """Lengths of parts, by as many of their signs as all of them have."""
+        for part in self._parts:
+            self._beginnings.setdefault(part[:_TELLING], set()).add(len(part))
 
-    return find
+    def find(self, text: str) -> Iterator[Span]:
+        """Yield where words stand, none inside of another, and parts anywhere."""
+        for run in _RUN.finditer(text):
+            for length in self._lengths.get(run[0], ()):
+                start, end = run.start(), run.start() + length
+                if text[start:end] in self._words and _ends(text, end):
+                    yield start, end
+        if not self._beginnings:
+            return
+        for start in range(len(text) - _TELLING + 1):
+            for length in self._beginnings.get(text[start : start + _TELLING], ()):
+                if text[start : start + length] in self._parts:
+                    yield start, start + length
+
+
+def _ends(text: str, end: int) -> bool:
+    """Tell whether a word that ends there goes no further."""
+    if end >= len(text):
+        return True
+    last, following = text[end - 1], text[end]
+    return not (_is_of_word(last) and _is_of_word(following))
+
+
+def _is_of_word(sign: str) -> bool:
+    return (sign.isalnum() or sign == "_") and sign < "\u2e80"
 
 
 def _cut(
@@ -316,40 +358,52 @@ def _cut(
     A chunk may end inside of it, or write it in another way. That shows by the leaves
     of a block holding it less often than the block does.
     """
-    texts = {block.block_id: block.text for block in blocks}
+    counts = {block.block_id: hiding.counts(block.text) for block in blocks}
     holders: dict[str, list[Chunk]] = {}
     for leaf in leaves:
         for block_id in leaf.block_ids:
-            holders.setdefault(block_id, []).append(leaf)
+            if counts.get(block_id):
+                holders.setdefault(block_id, []).append(leaf)
+    in_leaves = {
+        leaf.chunk_id: hiding.counts(leaf.text)
+        for holding in holders.values()
+        for leaf in holding
+    }
     found: set[str] = set()
-    before = ""
+    before: Counter[str] = Counter()
     for block in blocks:
-        holding = holders.get(block.block_id, [])
-        for words in hiding.words(block.text) if holding else ():
-            repeated = before + _repeated(block)
-            if not _is_whole(words, block, holding, texts, repeated):
-                found.update(leaf.chunk_id for leaf in holding)
-        before = block.text
+        holding, needed = holders.get(block.block_id, []), counts[block.block_id]
+        held: Counter[str] = Counter()
+        for leaf in holding:
+            others = [counts.get(each) for each in leaf.block_ids]
+            for words, count in in_leaves[leaf.chunk_id].items():
+                beside = sum(other[words] for other in others if other)
+                held[words] += max(0, count - beside + needed[words])
+        is_cut = any(held[words] < count for words, count in needed.items())
+        if holding and (is_cut or _may_be_cut(block, holding, needed, before)):
+            found.update(leaf.chunk_id for leaf in holding)
+        before = needed
     return frozenset(found)
 
 
-def _is_whole(
-    words: str,
+def _may_be_cut(
     block: Block,
     holding: Sequence[Chunk],
-    texts: Mapping[str, str],
-    repeated: str,
+    needed: Counter[str],
+    before: Counter[str],
 ) -> bool:
-    """Tell whether the leaves of a block hold something as often as the block does."""
-    inside = any(leaf.forced_split for leaf in holding) or "\n" in words
-    if len(holding) > 1 and inside and words in repeated:
+    """Tell whether counting says nothing: what is repeated may stand for what is cut.
+
+    Every piece of a table has its header, and of a list what introduces it.
+    """
+    if len(holding) == 1:
         return False
-    count = 0
-    for leaf in holding:
-        others = (texts.get(each, "") for each in leaf.block_ids)
-        beside = sum(text.count(words) for text in others) - block.text.count(words)
-        count += max(0, leaf.text.count(words) - beside)
-    return count >= block.text.count(words)
+    is_forced = any(leaf.forced_split for leaf in holding)
+    repeated = _repeated(block)
+    return any(
+        (is_forced or "\n" in words) and (before[words] or words in repeated)
+        for words in needed
+    )
 
 
 def _repeated(block: Block) -> str:
