@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo compare test campaign peers record check format lock clean
+.PHONY: demo compare test campaign peers vendortypes record check format lock clean
 
 $(VENV)/runtime: requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "situate needs Python 3.11 or newer; name one: make PYTHON=python3.11")'
@@ -58,6 +58,14 @@ peers:
 		--requirement benchmarks/requirements-peers.txt --editable .
 	$(PEERS)/bin/python -m benchmarks.peers $(CORPUS)
 
+# Holds exports to the types of both vendors' clients, which are made from their
+# published specifications; needs npm.
+TYPES := .vendor-types
+vendortypes: $(VENV)/development
+	npm install --prefix $(TYPES) --ignore-scripts --no-audit --no-fund --silent \
+		@elastic/elasticsearch@9 @opensearch-project/opensearch@3 typescript@7
+	$(BIN)/python -m tests.support.vendor_types $(TYPES)
+
 # Records the cassettes anew against a real model server on this machine.
 record: $(VENV)/development
 	$(BIN)/python -m tests.support.record $(SCENARIO)
@@ -79,4 +87,4 @@ lock:
 	$(COMPILE) --group dev --output-file requirements-dev.lock
 
 clean:
-	rm -rf $(VENV) $(PEERS) .situate out dist
+	rm -rf $(VENV) $(PEERS) $(TYPES) .situate out dist

@@ -50,7 +50,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ),
     ("compare",),
     (*("manifest", "corpus", "listing", "output"),),
-    ("index",),
+    ("index", "export"),
     (*("check", "diff", "pipeline", "inspect"),),
     ("cli", "__main__"),
 )

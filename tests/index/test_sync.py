@@ -175,6 +175,23 @@ def test_other_rules_of_cutting_cut_everything_anew(
     assert store.records == built(corpus)
 
 
+@pytest.mark.parametrize("program", ["situate", "pyromark", "selectolax"])
+def test_another_version_of_a_program_reads_everything_anew(
+    corpus: Corpus, store: Store, monkeypatch: pytest.MonkeyPatch, program: str
+) -> None:
+    """Nobody knows before what it does otherwise; where it does not nothing is sent."""
+    delivered(corpus, store)
+    versions = syncing.version
+    monkeypatch.setattr(
+        syncing, "version", lambda name: "99" if name == program else versions(name)
+    )
+
+    sent = synced(corpus)
+
+    assert set(sent.outcomes.values()) == {"ok"}
+    assert sent.run is None
+
+
 def test_the_version_of_a_document_alone_sends_nothing(
     corpus: Corpus, store: Store
 ) -> None:

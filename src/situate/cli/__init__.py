@@ -21,6 +21,7 @@ from situate.cli import (
     console,
     corpora,
     diff,
+    export,
     files,
     index,
     inspecting,
@@ -64,6 +65,7 @@ app.command()(index.sync)
 app.command()(index.ack)
 app.command()(index.verify)
 app.command()(index.revert)
+app.command()(export.export)
 app.add_typer(queries.app, name="queries")
 app.add_typer(batch.app, name="batch")
 app.add_typer(cache.app, name="cache")

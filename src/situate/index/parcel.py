@@ -43,7 +43,8 @@ FILES: Final[Mapping[Op, str]] = {
 
 MANIFEST, SUMMARY = "manifest.json", "summary.json"
 
-_TEXTS: Final = ("text", "context_prefix", "embed_text", "lexical_text")
+TEXTS: Final = ("text", "context_prefix", "embed_text", "lexical_text")
+"""What a metadata update leaves as it is."""
 
 _RUN: Final = re.compile(r"[0-9a-f]{16}\Z")
 
@@ -154,7 +155,7 @@ def _line(doc_id: str, chunk_id: str, op: Op, lines: Mapping[str, bytes]) -> byt
     if op == "upsert":
         return line
     record = from_line(line, chunk_id)
-    return to_line({key: record[key] for key in record if key not in _TEXTS})
+    return to_line({key: record[key] for key in record if key not in TEXTS})
 
 
 def _json(value: Mapping[str, object]) -> bytes:

@@ -12,7 +12,7 @@ import os
 from collections import Counter
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -49,6 +49,19 @@ if TYPE_CHECKING:
     from situate.pipeline.jobs import Job
     from situate.pipeline.watching import Watcher
     from situate.pipeline.written import Written
+
+_PROGRAMS = (
+    "situate",
+    "lxml",
+    "pypdfium2",
+    "pyromark",
+    "pyyaml",
+    "regex",
+    "selectolax",
+    "sentencex",
+    "tiktoken",
+)
+"""What reads and cuts documents: another version of one may do it otherwise."""
 
 _PIECE = 1024 * 1024
 """Bytes of a file that are read at a time."""
@@ -384,7 +397,7 @@ def _hash_of(job: Job) -> str:
     """Hash what decides what a document's chunks are, this program included."""
     corpus, asking = job.config.corpus, job.asking
     decisive: dict[str, object] = {
-        "situate": version("situate"),
+        "programs": {name: _version(name) for name in _PROGRAMS},
         "corpus": [corpus.name, corpus.doc_type],
         "cutting": asdict(job.config.cutting),
     }
@@ -401,3 +414,11 @@ def _hash_of(job: Job) -> str:
             *([hidden] if (hidden := job.config.enrichment.redact) else []),
         ]
     return digest(json.dumps(decisive, sort_keys=True))
+
+
+def _version(program: str) -> str | None:
+    """Give the version of a program; None where it is not installed."""
+    try:
+        return version(program)
+    except PackageNotFoundError:
+        return None

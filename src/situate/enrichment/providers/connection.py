@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 # What a server needs to know. SDKs add the machine, its system and its Python.
 _HEADERS = frozenset(
     {
-        "accept",
-        "accept-encoding",
-        "anthropic-version",
-        "connection",
-        "content-length",
-        "user-agent",
+        b"accept",
+        b"accept-encoding",
+        b"anthropic-version",
+        b"connection",
+        b"content-length",
+        b"user-agent",
     }
 )
 
@@ -156,6 +156,8 @@ class Connection:
 
     async def _refuse_elsewhere(self, request: httpx2.Request) -> None:
         """Let no request out to where the organisation does not allow one."""
+        if not self.egress.bounds:
+            return
         url = request.url
         path = url.raw_path.partition(b"?")[0].decode("ascii")
         where = f"{url.scheme}://{url.netloc.decode('ascii')}{path}"
@@ -163,8 +165,10 @@ class Connection:
 
     async def _set_headers(self, request: httpx2.Request) -> None:
         """Keep only headers the request needs, with our own key and host."""
-        for name in set(request.headers) - _HEADERS:
-            del request.headers[name]
+        import httpx2
+
+        needed = [each for each in request.headers.raw if each[0].lower() in _HEADERS]
+        request.headers = httpx2.Headers(needed)
         request.headers["host"] = request.url.netloc.decode("ascii")
         request.headers["content-type"] = "application/json"
         request.headers["authorization"] = f"Bearer {self.key}"

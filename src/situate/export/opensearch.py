@@ -1,0 +1,138 @@
+"""OpenSearch from 3.1, where `hybrid` came to take `collapse`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from situate.errors import RecordError
+from situate.export import bulk, queries
+from situate.export.documents import metadata_of
+from situate.export.mapping import mappings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from situate.export.store import Target
+    from situate.model import JsonValue
+    from situate.records import Record
+
+_WINDOW: Final = 50
+
+_LONGEST: Final = 32_000
+"""Bytes of a value in a flat object with its path: Lucene takes 32,766."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSearch:
+    """Tells OpenSearch of chunks."""
+
+    part: str = bulk.PART
+    most_dimensions: int = 16_000
+    """Of `knn_vector`, by the documentation of its engines."""
+
+    def files(self, target: Target) -> Mapping[str, JsonValue]:
+        """Give the index template, the queries and the pipeline that one needs."""
+        settings: Record = (
+            {} if target.dimensions is None else {"settings": {"index": {"knn": True}}}
+        )
+        found: dict[str, JsonValue] = {
+            "index-template.json": {
+                "index_patterns": [target.index],
+                "template": {**settings, "mappings": _mappings(target.dimensions)},
+            },
+            "queries/as-of.json": queries.filtered(queries.IN_FORCE),
+            "queries/acl.json": queries.filtered(queries.ALLOWED),
+        }
+        if target.dimensions is not None:
+            found["queries/hybrid.json"] = _hybrid(target.dimensions)
+            found["queries/hybrid-pipeline.json"] = _pipeline()
+        return found
+
+    def put(self, record: Record, vector: list[float] | None) -> bytes:
+        """Write a whole record as `index`.
+
+        Raises:
+            RecordError: a value of `custom` is too long for a flat object.
+        """
+        _check(record)
+        return bulk.put(record, vector)
+
+    def update(self, record: Record, vector: list[float] | None) -> bytes:
+        """Write a record without its texts as `update`.
+
+        Raises:
+            RecordError: a value of `custom` is too long for a flat object.
+        """
+        _check(record)
+        return bulk.update(record, vector)
+
+    def delete(self, record: Record) -> bytes:
+        """Write `delete`."""
+        return bulk.delete(record)
+
+
+def _mappings(dimensions: int | None) -> Record:
+    vector: JsonValue = {
+        "type": "knn_vector",
+        "dimension": dimensions,
+        "method": {"name": "hnsw", "engine": "lucene", "space_type": "cosinesimil"},
+    }
+    custom: JsonValue = {"type": "flat_object"}
+    return mappings(custom, None if dimensions is None else vector)
+
+
+def _hybrid(dimensions: int) -> Record:
+    near: Record = {"vector": queries.example(dimensions), "k": _WINDOW}
+    return {
+        "size": queries.SIZE,
+        "_source": queries.SHOWN,
+        "query": {
+            "hybrid": {
+                "queries": [queries.WORDS, {"knn": {"vector": near}}],
+                "filter": {"bool": {"filter": [queries.SEARCHED]}},
+                "pagination_depth": _WINDOW,
+            }
+        },
+        "collapse": {"field": "group_id"},
+    }
+
+
+def _pipeline() -> Record:
+    return {
+        "description": "Brings the scores of words and vectors to one scale.",
+        "phase_results_processors": [
+            {
+                "normalization-processor": {
+                    "normalization": {"technique": "min_max"},
+                    "combination": {"technique": "arithmetic_mean"},
+                }
+            }
+        ],
+    }
+
+
+def _check(record: Record) -> None:
+    # Elasticsearch has `ignore_above` for this; a flat object has no such bound.
+    for path, value in _leaves(metadata_of(record)["custom"], "custom"):
+        size = len(path.encode()) + len(value.encode("utf-8", "replace"))
+        if size > _LONGEST:
+            message = (
+                f"{record['chunk_id']!r}: metadata.{path} has {size:,} bytes; a flat "
+                f"object of OpenSearch takes {_LONGEST:,}; leave it out by "
+                "metadata.keep"
+            )
+            raise RecordError(message)
+
+
+def _leaves(value: JsonValue, path: str) -> Iterator[tuple[str, str]]:
+    """Yield the values that are no objects, each with its path."""
+    waiting: list[tuple[str, JsonValue]] = [(path, value)]
+    while waiting:
+        where, found = waiting.pop()
+        if isinstance(found, dict):
+            waiting.extend((f"{where}.{key}", below) for key, below in found.items())
+        elif isinstance(found, list):
+            waiting.extend((where, below) for below in found)
+        else:
+            yield where, str(found)
