@@ -12,6 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from situate.chunking import Rules, chunk
+from situate.enrichment import gate
 from situate.enrichment.gate import forms_of, holds
 from situate.enrichment.providers.scripted import ScriptedProvider
 from situate.enrichment.redaction import (
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from situate.model import Document
+    from situate.enrichment.gate import Context, Verdict
+    from situate.model import Chunk, Document
 
 COUNTER = load_counter("cl100k_base")
 HIDDEN = "Zebra 4711"
@@ -351,6 +353,26 @@ def test_a_statement_that_holds_what_was_hidden_is_refused(
     assert len(provider.bodies) >= 3
     for body in provider.bodies:
         assert "4711" not in json.dumps(body, default=dict)
+
+
+def test_answers_are_judged_by_what_was_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The chunk as the author wrote it is no evidence of what it hides."""
+    seen: list[str] = []
+
+    def judge(answer: str, about: Chunk, context: Context) -> Verdict:
+        seen.append(f"{about.text} {about.breadcrumb_line} {context.known}")
+        return gate.judge(answer, about, context)
+
+    judged = replace(gate.STATEMENTS, judge=judge)
+    monkeypatch.setattr("situate.enrichment.live.STATEMENTS", judged)
+    found = document(f"The limits of {HIDDEN} do not apply to renewals.", *texts(1))
+
+    play(ScriptedProvider([GOOD] * 2), tmp_path, found, redaction=HIDING, view="window")
+
+    assert len(seen) == 2
+    assert "4711" not in " ".join(seen)
 
 
 def test_the_mark_itself_is_no_part_of_a_statement(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from situate.config.redacting import expressions_or_function
+from situate.config.redacting import ALLOWED, expressions_or_function
 from situate.model import digest
 
 _CLOSED = ConfigDict(extra="forbid")
@@ -273,10 +273,7 @@ class EnrichmentConfig:
     """The cassette that provider `replay` answers from; the shipped ones if unset."""
     redact: Annotated[
         tuple[Annotated[str, _line()], ...] | str | None,
-        Field(
-            description="a list of regular expressions, or a function like "
-            "'mymodule:spans'"
-        ),
+        Field(description=ALLOWED),
         BeforeValidator(expressions_or_function),
     ] = None
     """What of documents no model may see: expressions, or a function that takes a text

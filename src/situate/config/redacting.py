@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+ALLOWED = "a list of regular expressions, or a function like 'mymodule:spans'"
+"""What it may hold, in words."""
+
 _FUNCTION = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*")
 """As Python names one, behind its module."""
 
