@@ -180,8 +180,12 @@ def test_batches_can_be_refused_apart(
     (config,) = load([corpus(tmp_path, NOBODY, mode=mode).config], environment={})
 
     ask = partial(run, [config]) if way == "mode" else partial(batches.submit, config)
-    with pytest.raises(ConfigError, match=r"a batch is refused: egress\.batch"):
+    with pytest.raises(
+        ConfigError, match=r"a batch is refused: egress\.batch"
+    ) as caught:
         ask(Heard())
+
+    assert str(caught.value).startswith(f"{config.path}: ")
 
 
 def test_writing_requests_to_a_file_and_replaying_are_no_egress(
@@ -320,9 +324,11 @@ def listening(status: int, location: str = "") -> Iterator[tuple[str, list[str]]
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
-        yield f"http://127.0.0.1:{server.server_port}", arrived
-        server.shutdown()
-        thread.join()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}", arrived
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
