@@ -15,7 +15,8 @@ import situate
 ROOT = Path(situate.__file__).parent
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("addresses", "collector", "errors", "model", "standalone", "usage"),
+    ("access", "addresses", "collector", "errors", "model", "standalone", "usage"),
+    ("validity",),
     ("fields", "files", "records", "tokens", "config", "prompts", "pricing", "shipped"),
     ("functions", "lines", "organisation"),
     ("readers", "chunking"),
@@ -25,6 +26,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "enrichment.reasons",
         "enrichment.settings",
         "enrichment.language",
+        "enrichment.audience",
         "enrichment.views",
         "enrichment.worth",
         "enrichment.keys",

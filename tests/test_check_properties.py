@@ -19,11 +19,13 @@ from situate.records import blocks_record, to_line, to_record
 from situate.tokens import load_counter
 from tests.readers.strategies import documents as lines
 from tests.support.corpora import Corpus
+from tests.support.mixed import mixed
 from tests.support.strategies import documents
 
 if TYPE_CHECKING:
     from situate.check import Report
     from situate.model import Document
+    from tests.support.mixed import Mixed
 
 HANDBOOK = Path(__file__).parent / "corpora" / "handbook"
 COUNTER = load_counter("cl100k_base")
@@ -118,6 +120,34 @@ def test_any_tree_is_cut_by_the_rules(
 ) -> None:
     """Whatever a reader may give one day."""
     assert examined(folder, document, rules).findings == []
+
+
+@given(mixed, rules)
+def test_sections_for_different_people_are_cut_by_the_rules(
+    folder: Path, mixed: Mixed, rules: Rules
+) -> None:
+    """S6: containers name what is like themselves, and leaves still cover it all."""
+    assert examined(folder, mixed.document, rules).findings == []
+
+
+def test_a_container_that_names_what_is_for_others_is_found(folder: Path) -> None:
+    """S6: its lineage would lead where its readers may not go."""
+    source = "# A\n\nAll.\n\n## B {acl_read=hr}\n\nSome.\n"
+    rules = Rules(min_tokens=0, granularity="tree")
+    examined(folder, read(source.encode(), "a.md").document, rules)
+    path = folder / "a.jsonl"
+    whole, *others = map(json.loads, path.read_text("utf-8").splitlines())
+    whole["block_ids"].append("a/b#0")
+    whole["metadata"]["spans"].append([15, 32])
+    path.write_text(
+        "".join(json.dumps(one) + "\n" for one in (whole, *others)), "utf-8"
+    )
+
+    report = check(path)
+
+    assert [
+        found.message for found in report.findings if found.rule == "C2-lineage"
+    ] == ["names 3 blocks, not the 2 of its section and below"]
 
 
 @given(sources, rules)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from situate.given import Given
     from situate.listing import Listing
+    from situate.validity import Keep
 
 _MAGIC = re.compile(r"[*?\[]")
 
@@ -107,13 +108,15 @@ def survey(
     *,
     excluded: Collection[Path] = (),
     listings: Sequence[Listing] = (),
+    keep: Keep = "latest",
 ) -> Found:
     """Give the files that globs match, and why there may be more.
 
     A file that several globs match belongs to the first. `excluded` are resolved
     files and folders that are never documents: what situate writes itself, and
     manifests. What manifests list comes too, what they say holds for whatever has
-    matched their documents, and what they delete is left out.
+    matched their documents, and what they delete is left out. Where every wording is
+    kept, files of one id may be several of them, which shows when they are read.
 
     Raises:
         SituateError: two files would bear one id.
@@ -144,7 +147,7 @@ def survey(
         )
     sources.sort(key=lambda source: (source.doc_id, source.path))
     ids: dict[str, Path] = {}
-    for source in sources:
+    for source in sources if keep == "latest" else ():
         other = ids.setdefault(source.named, source.path)
         if other != source.path:
             raise same_id(source.named, other, source.path)
@@ -201,12 +204,27 @@ def _listed(found: Mapping[Path, str], listings: Iterable[Listing]) -> list[Sour
     for entry in (entry for listing in listings for entry in listing.entries):
         at = None if entry.source is None else place.of(entry.source.path)
         if entry.op == "delete":
-            deleted.add(entry.doc_id)
+            if entry.wording is None:
+                deleted.add(entry.doc_id)
             sources.pop(at, None)
         elif entry.source is not None:
             source = sources.get(at, entry.source)
             sources[at] = replace(source, given=entry.source.given)
     return [source for source in sources.values() if source.named not in deleted]
+
+
+def same_wording(
+    doc_id: str, effective_from: str | None, one: Path, other: Path
+) -> SituateError:
+    """Give the error for two documents that are one wording."""
+    since = "no effective_from"
+    if effective_from is not None:
+        since = f"effective_from {effective_from}"
+    message = (
+        f"{str(one)!r} and {str(other)!r} both have doc_id {doc_id!r} and {since}; "
+        "wordings of one document begin on different days"
+    )
+    return SituateError(message)
 
 
 def same_id(doc_id: str, one: Path, other: Path) -> SituateError:

@@ -18,6 +18,7 @@ from situate.errors import RecordError
 from situate.fields import typed
 from situate.model import TOP
 from situate.records import HASHES, from_line, from_record, read_lines
+from situate.validity import in_force
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -98,13 +99,13 @@ class Difference:
         return chain.from_iterable(self.documents.values())
 
 
-def diff(old: Path, new: Path) -> Difference:
-    """Compare two chunks files.
+def diff(old: Path, new: Path, *, day: str | None = None) -> Difference:
+    """Compare two chunks files, or what in them is in force on a day, an ISO date.
 
     Raises:
         RecordError: a file cannot be read, a line is no chunk, or an id stands twice.
     """
-    before, after = _read(old), _read(new)
+    before, after = _read(old, day), _read(new, day)
     origins = {chunk_id: chunk_id for chunk_id in after if chunk_id in before}
     displaced = _displaced(before, after)
     origins.update(_renamed(before, after))
@@ -151,13 +152,15 @@ class _Known:
     """What of `metadata` follows from an edited text."""
 
 
-def _read(path: Path) -> dict[str, _Known]:
-    """Read a chunks file, its ids in order."""
+def _read(path: Path, day: str | None) -> dict[str, _Known]:
+    """Read a chunks file, its ids in order; with a day, what is in force then."""
     found: dict[str, _Known] = {}
     doc_ids: dict[str, str] = {}
     for line, (where, content) in enumerate(read_lines(path), 1):
         record = from_line(content, where)
         chunk = from_record(record, where)
+        if day is not None and not in_force(chunk.metadata, day):
+            continue
         twin = found.get(chunk.chunk_id)
         if twin is not None:
             message = (
@@ -185,7 +188,7 @@ def _read(path: Path) -> dict[str, _Known]:
 
 def _body(chunk: Chunk) -> str:
     """Give a chunk's text without its section's heading, if that comes first."""
-    if f"{chunk.section_id}#0" != chunk.block_ids[0] or chunk.section_id == TOP:
+    if f"{chunk.section_id}#0" not in chunk.block_ids[:1] or chunk.section_id == TOP:
         return chunk.text
     return chunk.text.partition("\n\n")[2]
 

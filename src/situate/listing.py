@@ -21,11 +21,28 @@ from situate.given import given
 from situate.records import from_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
+
+    from situate.given import Given
+    from situate.validity import Keep
 
 _MAX_LINE: Final = 1024 * 1024
 """Bytes of a line; a file without line ends is no manifest."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    """Which wording of a document a line deletes, of several that an index keeps."""
+
+    version: str | None
+    effective_from: str | None
+
+    def names(self, versions: Collection[str], effective_from: str | None) -> bool:
+        """Tell whether that is the one with these versions and this first day."""
+        return (self.version is None or self.version in versions) and (
+            self.effective_from in {None, effective_from}
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +58,8 @@ class Entry:
     """The id it goes by, unless the document itself names one."""
     source: Source | None
     """None only for one that is deleted by its id, without a path."""
+    wording: Wording | None = None
+    """The only one that is deleted; None where that is the document."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +71,10 @@ class Listing:
     entries: tuple[Entry, ...]
 
 
-def read_listing(path: Path, name: str) -> Listing:
+def read_listing(path: Path, name: str, keep: Keep = "latest") -> Listing:
     """Read a manifest; `name` is what it goes by in warnings.
+
+    Where every wording is kept, a line that names one deletes no other.
 
     Raises:
         ConfigError: it cannot be read, or a line is wrong; names file and line.
@@ -63,7 +84,7 @@ def read_listing(path: Path, name: str) -> Listing:
         with collector_paused():
             for number, line in _lines(path):
                 where = f"{path}:{number}"
-                entries.append(_entry(line, path, where, f"{name}:{number}"))
+                entries.append(_entry(line, path, where, f"{name}:{number}", keep))
     except OSError as error:
         message = f"{path}: cannot be read: {error.strerror or error}"
         raise ConfigError(message) from error
@@ -72,19 +93,26 @@ def read_listing(path: Path, name: str) -> Listing:
     return Listing(path=path, entries=tuple(entries))
 
 
-def check_together(listings: Iterable[Listing]) -> None:
+def check_together(listings: Iterable[Listing], keep: Keep = "latest") -> None:
     """Find out whether the manifests of one corpus agree with each other.
+
+    Where every wording is kept, lines may speak of several of one document: those of
+    files, whose dates are known when they are read, or of single ones to delete.
 
     Raises:
         ConfigError: two lines speak of one document.
     """
-    ids: dict[str, str] = {}
+    ids: dict[str, Entry] = {}
     places: dict[str, str] = {}
     place = Places()
     for entry in (entry for listing in listings for entry in listing.entries):
-        other = ids.setdefault(entry.doc_id, entry.where)
-        if other != entry.where:
-            message = f"{entry.where}: doc_id {entry.doc_id!r} stands in {other} too"
+        first = ids.setdefault(entry.doc_id, entry)
+        if first is not entry and not (
+            keep == "all" and _is_one_of_several(first) and _is_one_of_several(entry)
+        ):
+            message = (
+                f"{entry.where}: doc_id {entry.doc_id!r} stands in {first.where} too"
+            )
             raise ConfigError(message)
         if entry.source is not None:
             other = places.setdefault(place.of(entry.source.path), entry.where)
@@ -92,6 +120,10 @@ def check_together(listings: Iterable[Listing]) -> None:
                 name = entry.source.doc_id
                 message = f"{entry.where}: path {name!r} stands in {other} too"
                 raise ConfigError(message)
+
+
+def _is_one_of_several(entry: Entry) -> bool:
+    return entry.op == "upsert" or entry.wording is not None
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -112,7 +144,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
                 yield number, line
 
 
-def _entry(line: bytes, manifest: Path, where: str, said_in: str) -> Entry:
+def _entry(line: bytes, manifest: Path, where: str, said_in: str, keep: Keep) -> Entry:
     record = from_line(line, where)
     fields = Fields(
         {key: record[key] for key in record if record[key] is not None}, where
@@ -137,7 +169,23 @@ def _entry(line: bytes, manifest: Path, where: str, said_in: str) -> Entry:
         op=cast("Literal['upsert', 'delete']", op),
         doc_id=doc_id,
         source=source,
+        wording=_wording(said, where) if op == "delete" and keep == "all" else None,
     )
+
+
+def _wording(said: Given, where: str) -> Wording | None:
+    """Give the wording that a line names, None where it names none.
+
+    Raises:
+        RecordError: it does not say of what.
+    """
+    first = said.metadata.effective_from
+    if said.version is None and first is None:
+        return None
+    if said.doc_id is None:
+        message = f"{where}: doc_id is missing: of which document is the wording?"
+        raise RecordError(message)
+    return Wording(version=said.version, effective_from=first)
 
 
 def _path(text: str, where: str) -> PurePath:

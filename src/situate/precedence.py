@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
+from situate.access import PERMISSION, VALIDITY, is_permission
 from situate.given import Given
 from situate.model import Document, Metadata, walk
 
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 
     from situate.model import JsonValue, Section
 
-_PERMISSION: Final = ("acl_*", "classification")
-AUTHORITY: Final = (*_PERMISSION, "doc_id", "effective_from", "effective_to")
+AUTHORITY: Final = (*PERMISSION, "doc_id", *VALIDITY)
 """Keys for which the word from outside counts, whatever a config says."""
 
 _FIELDS: Final = (
@@ -37,7 +37,8 @@ class Policy:
     """What a corpus wants of its documents' metadata."""
 
     keep: tuple[str, ...] | None = None
-    """Keys that travel under `custom`; None: all that there are."""
+    """Keys that travel under `custom` beside those of permission; None: all that
+    there are."""
     required: tuple[str, ...] = ()
     """Keys that a document may not lack."""
     authority: tuple[str, ...] = ()
@@ -47,17 +48,12 @@ class Policy:
         """Tell whether the word from outside counts."""
         return _matches(key, (*AUTHORITY, *self.authority))
 
-    def kept(self, outside: Sequence[Given]) -> frozenset[str] | None:
-        """Name what travels under `custom`; None for all.
+    def keeps(self, key: str) -> bool:
+        """Tell whether a key travels under `custom`.
 
-        Who may see a document always travels where it is said from outside.
+        Who may see something always does, whoever says it (S6).
         """
-        if self.keep is None:
-            return None
-        said = (key for each in outside for key in each.metadata.custom)
-        return frozenset(self.keep).union(
-            key for key in said if _matches(key, _PERMISSION)
-        )
+        return self.keep is None or key in self.keep or is_permission(key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

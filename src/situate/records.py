@@ -52,6 +52,9 @@ KEYS: Final = (
 )
 """The keys of a record, in order."""
 
+OF_DELTAS: Final = ("record_id", "parent_record_id")
+"""Keys that a delta puts beside them: under which names a store has records."""
+
 Record = dict[str, "JsonValue"]
 
 
@@ -59,16 +62,11 @@ def to_record(chunk: Chunk) -> Record:
     """Give a chunk's record: JSON values, keys in the order of the contract."""
     embed_text, lexical_text = chunk.embed_text, chunk.lexical_text
     metadata = _metadata(chunk)
-    hashed = {key: value for key, value in metadata.items() if key not in HASHES}
     metadata |= {
         "content_hash": digest(chunk.text),
         "embed_hash": digest(embed_text),
         "lexical_hash": digest(lexical_text),
-        "metadata_hash": digest(
-            json.dumps(
-                hashed, sort_keys=True, separators=(",", ":"), ensure_ascii=False
-            )
-        ),
+        "metadata_hash": metadata_hash(metadata),
     }
     return {
         "schema": SCHEMA,
@@ -84,6 +82,14 @@ def to_record(chunk: Chunk) -> Record:
         "embed_text": embed_text,
         "lexical_text": lexical_text,
     }
+
+
+def metadata_hash(metadata: Mapping[str, JsonValue]) -> str:
+    """Hash `metadata`, but for the hashes in it."""
+    hashed = {key: value for key, value in metadata.items() if key not in HASHES}
+    return digest(
+        json.dumps(hashed, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    )
 
 
 def from_record(record: Mapping[str, JsonValue], where: str) -> Chunk:
@@ -114,6 +120,9 @@ def parse(record: Mapping[str, JsonValue], where: str) -> Chunk:
     context_prefix = fields.text("context_prefix")
     embed_text = fields.text("embed_text")
     fields.text("lexical_text")
+    for key in OF_DELTAS:
+        if key in fields:
+            fields.text_or_none(key)
     metadata = fields.nested("metadata")
     for key in HASHES:
         metadata.text(key)

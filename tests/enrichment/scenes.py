@@ -24,7 +24,7 @@ from situate.tokens import load_counter
 from situate.usage import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     from situate.enrichment.exchange import Body, Provider
@@ -133,7 +133,7 @@ def _leaf(source: Document, section: Section, ordinal: int) -> Chunk:
         spans=(None,),
         pages=(),
         corpus="tests",
-        metadata=source.metadata,
+        metadata=section.metadata or source.metadata,
         breadcrumb=("Travel", section.title),
         section_id=section.section_id,
         section_ids=None,
@@ -160,13 +160,14 @@ def reply(text: str, *, stop: Stop = "end", tokens: int = 500) -> Reply:
     return Reply(text=text, stop=stop, usage=usage, model="answering-model")
 
 
-def planned(
+def planned(  # noqa: PLR0913 - what `plan` takes, each with a default
     source: Document,
     chunks: Sequence[Chunk] | None = None,
     *,
     provider: Provider | None = None,
     prompt: str | Prompt = "findable-v1",
     about: ModelFacts | None = None,
+    asked: Collection[str] | None = None,
     **changes: Any,
 ) -> DocumentPlan:
     """Plan a document for the scripted provider."""
@@ -178,6 +179,7 @@ def planned(
         provider=provider or ScriptedProvider([]),
         facts=about or facts(),
         counter=COUNTER,
+        asked=asked,
     )
 
 

@@ -19,6 +19,7 @@ from situate.enrichment.cache import Cache
 from situate.enrichment.live import Session
 from situate.enrichment.providers.connection import on_the_wire
 from situate.enrichment.settings import Settings
+from situate.model import Metadata
 from situate.pricing import load_models
 from situate.prompts import load_prompt
 from tests.enrichment.scenes import COUNTER, chunks_of, document, texts
@@ -144,6 +145,35 @@ def test_a_document_is_written_to_the_cache_once(
     assert summary.prefix_reads == (CHUNKS - 1) * len(sources)
     assert summary.wasted_writes == 0
     assert summary.warnings == ()
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(
+    "billing", [Billing(), REPORTED], ids=["found at once", "found after two seconds"]
+)
+def test_parts_for_different_people_are_each_written_once(
+    tmp_path: Path, model: str, billing: Billing
+) -> None:
+    """S6: two beginnings are no waste, and neither waits for the other."""
+    vendor = _vendor(model, billing)
+    for_some = Metadata(custom={"acl_read": "hr"})
+    source = _document(0, length=30)
+    sections = tuple(
+        replace(section, metadata=for_some if number % 2 else None)
+        for number, section in enumerate(source.root.children)
+    )
+    divided = replace(source, root=replace(source.root, children=sections))
+    half = replace(source, root=replace(source.root, children=sections[::2]))
+    alone = _play(_vendor(model, billing), tmp_path / "alone", [half])
+
+    played = _play(vendor, tmp_path, [divided])
+
+    assert list(vendor.desk.writes.values()) == [1, 1]
+    assert list(vendor.desk.reads.values()) == [CHUNKS // 2 - 1] * 2
+    assert played.summary.statements == played.summary.requests == CHUNKS
+    assert played.summary.wasted_writes == 0
+    assert played.summary.warnings == ()
+    assert played.seconds < alone.seconds * 1.5
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -143,6 +143,21 @@ def test_only_the_copies_change() -> None:
     assert result.hidden == {HIDDEN}
 
 
+@pytest.mark.parametrize("view", VIEWS)
+def test_who_may_be_shown_something_is_decided_by_what_documents_say(view: str) -> None:
+    """S6: a type that is hidden from models still lets its document be shown."""
+    found = document(
+        f"The project {HIDDEN} is secret.", *texts(1), doc_type=f"of {HIDDEN}"
+    )
+    allowing = {"doc_type": (f"of {HIDDEN}",)}
+
+    plan = planned(found, view=view, redaction=HIDING, enrich_when=allowing)
+
+    assert {each.index for each in plan.passages} == {0, 1}
+    assert all("4711" not in each.shown for each in plan.requests)
+    assert all("4711" not in part.document_text for part in plan.parts)
+
+
 def test_a_secret_over_the_border_of_blocks_is_hidden_in_both() -> None:
     """A pattern sees the whole document, a blank line between its blocks."""
     text = (

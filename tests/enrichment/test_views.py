@@ -13,6 +13,7 @@ from situate.chunking import Rules, chunk
 from situate.enrichment import views
 from situate.enrichment.plan import plan
 from situate.enrichment.providers.scripted import ScriptedProvider
+from situate.model import walk
 from situate.prompts import load_prompt
 from situate.readers import read
 from tests.enrichment.scenes import (
@@ -135,7 +136,8 @@ def test_auto_picks_by_length_and_model(
 
     about = facts(structured_output=structured)
 
-    assert planned(source, about=about).view == expected
+    (part,) = planned(source, about=about).parts
+    assert part.view == expected
 
 
 @pytest.mark.parametrize("view", ["marked", "window"])
@@ -152,7 +154,7 @@ def test_marked_pays_for_a_document_about_once() -> None:
     """Scene L15: instructions, markers and outline are little beside the text."""
     result = _plan(_book(300, repeat=25), view="marked")
 
-    tokens = COUNTER.count(result.document_text)
+    tokens = COUNTER.count(result.parts[0].document_text)
     assert tokens < result.input_tokens < 1.15 * tokens
 
 
@@ -176,7 +178,8 @@ def test_too_many_headings_leave_the_deepest_out() -> None:
         for n in range(20)
     )
 
-    outline = views.outline_of(read(deep.encode(), "deep.md").document, COUNTER)
+    root = read(deep.encode(), "deep.md").document.root
+    outline = views.outline_of([section for section, _ in walk(root)], COUNTER)
 
     assert "- Part 19" in outline
     assert "Case 3.3" not in outline
@@ -220,5 +223,5 @@ def test_nothing_binary_is_shown() -> None:
     result = _plan(source, view="full")
 
     assert all(encoded not in r.rendered.chunk for r in result.requests)
-    assert "data:" not in result.document_text
+    assert "data:" not in result.parts[0].document_text
     assert "no_prose" in result.skipped.values()

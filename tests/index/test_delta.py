@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from situate.index.delta import Changes, changes, document_of, doubts_after
+from situate.index.delta import Changes, changes, doubts_after
+from situate.index.names import key_of
 from situate.index.state import DocumentState, Hashes
 
 OLD = Hashes("e1", "l1", "m1", "c1", "x1")
@@ -25,7 +26,7 @@ def documents(chunks: dict[str, Hashes]) -> dict[str, DocumentState]:
     """Give documents with these chunks."""
     found: dict[str, dict[str, Hashes]] = {}
     for chunk_id, hashes in chunks.items():
-        found.setdefault(document_of(chunk_id), {})[chunk_id] = hashes
+        found.setdefault(key_of(chunk_id), {})[chunk_id] = hashes
     return {
         doc_id: DocumentState(
             doc_id=doc_id,
@@ -92,7 +93,7 @@ def test_what_comes_and_goes_is_sent_and_deleted() -> None:
 
 def test_the_document_of_a_chunk_is_named_in_front_of_it() -> None:
     """As ids of chunks are made (DESIGN 2)."""
-    assert document_of("a%3Ab%25.md:_doc:0") == "a:b%.md"
+    assert key_of("a%3Ab%25.md:_doc:0") == "a:b%.md"
 
 
 def taken_in(

@@ -141,7 +141,11 @@ def test_a_section_that_is_gone_is_deleted(corpus: Corpus, store: Store) -> None
 
     assert sent.folder is not None
     assert list(lines(sent.folder / "deletes.jsonl")) == [
-        {"chunk_id": "leave.md:leave/exceptions", "doc_id": "leave.md"}
+        {
+            "chunk_id": "leave.md:leave/exceptions",
+            "record_id": "leave.md:leave/exceptions",
+            "doc_id": "leave.md",
+        }
     ]
     assert store.records == built(corpus)
 

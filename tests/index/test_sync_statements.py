@@ -139,15 +139,14 @@ def test_one_new_section_is_one_question(
     assert statements(store).items() > before.items()
 
 
-def test_dates_ask_nothing_and_embed_nothing(
-    corpus: Corpus, store: Store, chat: Chat
+@pytest.mark.parametrize("said", ["effective_to: 2027-01-31", "acl_read: [hr]"])
+def test_dates_and_permissions_ask_nothing_and_embed_nothing(
+    corpus: Corpus, store: Store, chat: Chat, said: str
 ) -> None:
-    """A document that is re-dated is a matter of metadata."""
+    """A document that is re-dated or locked away is a matter of metadata."""
     delivered(corpus, store)
     asked, embeddings = len(chat.bodies), store.embedded
-    dated = LEAVE.replace(
-        "doc_type: handbook", "doc_type: handbook\neffective_to: 2027-01-31"
-    )
+    dated = LEAVE.replace("doc_type: handbook", f"doc_type: handbook\n{said}")
     corpus.document("leave.md", dated)
 
     sent = delivered(corpus, store)

@@ -24,7 +24,7 @@ FILES = ("upserts.jsonl", "metadata_updates.jsonl", "deletes.jsonl")
 
 @dataclass(slots=True)
 class Store:
-    """Records by id; the version of their documents is nobody's concern."""
+    """Records by name; the version of their documents is nobody's concern."""
 
     records: dict[str, dict[str, Any]] = field(default_factory=dict)
     embedded: int = 0
@@ -38,28 +38,28 @@ class Store:
     def take_in_file(self, path: Path) -> None:
         """Apply one file of a delta."""
         for record in lines(path):
-            chunk_id = record["chunk_id"]
+            record_id = record["record_id"]
             record.pop("doc_version", None)
             match path.name:
                 case "upserts.jsonl":
-                    known = self.records.get(chunk_id)
+                    known = self.records.get(record_id)
                     self.embedded += known is None or _embedded(known) != _embedded(
                         record
                     )
-                    self.records[chunk_id] = record
+                    self.records[record_id] = record
                 case "metadata_updates.jsonl":
                     assert "text" not in record
-                    self.records[chunk_id] = self.records[chunk_id] | record
+                    self.records[record_id] = self.records[record_id] | record
                 case "deletes.jsonl":
-                    self.records.pop(chunk_id, None)
+                    self.records.pop(record_id, None)
                 case _:
                     raise AssertionError(path)
 
     def ids(self, path: Path) -> Path:
         """Write the ids that it holds, with the hashes of what is embedded."""
         told = [
-            {"chunk_id": chunk_id, "embed_hash": _embedded(record)}
-            for chunk_id, record in self.records.items()
+            {"record_id": record_id, "embed_hash": _embedded(record)}
+            for record_id, record in self.records.items()
         ]
         path.write_text("".join(json.dumps(each) + "\n" for each in told), "utf-8")
         return path
@@ -104,6 +104,9 @@ def built(corpus: Corpus) -> dict[str, dict[str, Any]]:
     records = corpus.records
     for record in records:
         record.pop("doc_version")
+        # One record of each chunk goes by the name of the chunk.
+        record["record_id"] = record["chunk_id"]
+        record["parent_record_id"] = record["parent_chunk_id"]
     return {record["chunk_id"]: record for record in records}
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from situate.access import access_of
 from situate.check.findings import Finding, around, heads, number_of, section_of
 from situate.model import DOCUMENT
 
@@ -195,7 +196,12 @@ def _told(span: Span | None) -> str:
 
 
 def _contents(places: Sequence[Place], blocks: Sequence[Listed]) -> Iterator[Finding]:
-    """A container names the blocks of its section and of all below it (C9)."""
+    """A container names the blocks of its section and of all below it (C9).
+
+    Those of another access, and what lies below them, it does not (S6).
+    """
+    access = _accesses(places)
+    is_divided = len(set(access.values())) > 1
     starts: dict[str, int] = {}
     ends: dict[str, int] = {}
     for number, block in enumerate(blocks):
@@ -206,7 +212,11 @@ def _contents(places: Sequence[Place], blocks: Sequence[Listed]) -> Iterator[Fin
         if place.leaf:
             continue
         start, end = starts.get(place.section_id, 0), ends.get(place.section_id, 0)
-        expected = [block.block_id for block in blocks[start:end]]
+        expected = [
+            block.block_id
+            for block in blocks[start:end]
+            if not is_divided or _is_handed_over(block.section_id, place, access)
+        ]
         if list(place.block_ids) != expected:
             yield Finding(
                 rule="C2-lineage",
@@ -214,6 +224,32 @@ def _contents(places: Sequence[Place], blocks: Sequence[Listed]) -> Iterator[Fin
                 message=f"names {len(place.block_ids)} blocks, not the "
                 f"{len(expected)} of its section and below",
             )
+
+
+def _accesses(places: Sequence[Place]) -> dict[str, str]:
+    """Give the access of each section, which every leaf with a block of it says."""
+    access: dict[str, str] = {}
+    for place in places:
+        own = access_of(place.metadata)
+        if place.leaf:
+            within = (*(place.section_ids or ()), *map(section_of, place.block_ids))
+            for section_id in within:
+                access.setdefault(section_id, own)
+        access[place.section_id] = own
+    return access
+
+
+def _is_handed_over(
+    section_id: str, container: Place, access: Mapping[str, str]
+) -> bool:
+    """Tell whether a container and all between it and a section have one access."""
+    own = access[container.section_id]
+    for each in (section_id, *around(section_id)):
+        if each == container.section_id:
+            return True
+        if access.get(each, own) != own:
+            return False
+    return True
 
 
 def _reading_order(

@@ -139,7 +139,8 @@ def _numbers(places: Sequence[Place]) -> Iterator[Finding]:
 
 def _same_metadata(places: Sequence[Place]) -> Iterator[Finding]:
     """A document has one title and corpus, a section one of everything."""
-    document = places[0]
+    # A title taken from a heading is not told to who may not see that (S6).
+    document = next((place for place in places if place.leaf), places[0])
     sections: dict[str, Place] = {}
     for place in places:
         section = sections.setdefault(place.section_id, place)
@@ -148,7 +149,8 @@ def _same_metadata(places: Sequence[Place]) -> Iterator[Finding]:
             ("corpus", place.corpus, document.corpus, "document"),
             ("metadata", place.metadata, section.metadata, "section"),
         ):
-            if own != others:
+            is_untold = name == "title" and own is None and place.level == "document"
+            if own != others and not is_untold:
                 yield Finding(
                     rule="C12-metadata",
                     subject=place.chunk_id,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from situate.check.findings import Finding, number_of
 from situate.enrichment.reasons import ChunkReason, GateReason, SkipReason, StopReason
 from situate.model import DOCUMENT
-from situate.records import HASHES, disagreements, to_record
+from situate.records import HASHES, OF_DELTAS, disagreements, to_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -53,7 +53,7 @@ def _order(
     record: Mapping[str, Any], expected: Mapping[str, Any], name: str = "the record"
 ) -> Iterator[_Fault]:
     """Keys stand in the order of the contract; the author's have none."""
-    if list(record) != list(expected):
+    if [key for key in record if key not in OF_DELTAS] != list(expected):
         yield "record", f"the keys of {name} are not in the order of the contract"
     for key in ("metadata", "enrichment", "prompt"):
         if expected.get(key) is not None and key in record:
@@ -97,11 +97,13 @@ def _is_day(value: str) -> bool:
 
 def _held(chunk: Chunk) -> Iterator[_Fault]:
     """A chunk has a text, and says of which blocks."""
-    if not chunk.text.strip():
+    # A document whose sections are all for others than itself hands nothing over.
+    is_bare = chunk.level == "document" and not chunk.embed and not chunk.block_ids
+    if not chunk.text.strip() and not is_bare:
         yield "C2-lineage", "text is blank"
     if chunk.embed and not chunk.reading.strip():
         yield "C13-form", "nothing of it is indexed"
-    if not chunk.block_ids:
+    if not chunk.block_ids and not is_bare:
         yield "C2-lineage", "holds no block"
     for block_id in chunk.parts.keys() - set(chunk.block_ids):
         message = f"holds a part of {block_id}, which is not among its blocks"

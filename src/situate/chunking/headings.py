@@ -117,7 +117,7 @@ class _Moves:
     def _take(self, index: int, taker: int, *, first: bool) -> bool:
         """Move a heading if its taker's metadata agree and it has room."""
         place, target = self.places[index], self.places[taker]
-        if place.metadata != target.metadata:
+        if not place.agrees(target):
             return False
         heading, text = place.held, target.held
         if not self._has_room(text, heading):

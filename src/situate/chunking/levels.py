@@ -71,10 +71,16 @@ class Builder:
     title: str | None = field(init=False)
     title_crumb: str = field(init=False)
     """The title as it stands in breadcrumb lines."""
+    owns_title: bool = field(init=False)
+    """Whether who may see the document's own record may see its title."""
+    divided: bool = field(init=False)
+    """Whether some sections are for others, or other days, than the rest (S6)."""
     written: int = field(default=0, init=False)
     numbers: Counter[str] = field(default_factory=Counter, init=False)
     """Paragraphs written of every section."""
-    lines: dict[tuple[str | None, int], str] = field(default_factory=dict, init=False)
+    lines: dict[tuple[str | None, int, str], str] = field(
+        default_factory=dict, init=False
+    )
     titled: dict[int, Metadata] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -84,6 +90,14 @@ class Builder:
         self.title = document_title(self.document, self.places)
         limit = self.max_tokens // 4
         self.title_crumb = crumb(self.title or "", self.measure, max_tokens=limit)
+        whole, *below = self.places
+        self.divided = any(place.access != whole.access for place in below)
+        # A title that nobody has given is the first heading.
+        self.owns_title = (
+            bool(self.document.metadata.title)
+            or not below
+            or below[0].access == whole.access
+        )
 
     def leaves(self, packed: Sequence[Packed]) -> Iterator[Chunk]:
         """Build the leaves, which have no parents."""
@@ -189,7 +203,7 @@ class Builder:
 
     def _container(self, index: int, parent: str | None) -> Chunk:
         place = self.places[index]
-        held = together([below.own for below in self.places[index : place.end]])
+        held = together([below.own for below in self._handed_over(index)])
         name = _Name(
             local=place.section.section_id,
             parent=parent,
@@ -203,6 +217,24 @@ class Builder:
         said = "" if reading is None else reading.laid_out(text)
         return self._chunk(name, Passage(text, tokens, held.blocks), said)
 
+    def _handed_over(self, index: int) -> Sequence[Place]:
+        """Give the sections whose text a container holds: those of its access (S6).
+
+        Below one of another access nothing is handed over, whatever holds there.
+        """
+        place = self.places[index]
+        if not self.divided:
+            return self.places[index : place.end]
+        found: list[Place] = []
+        while index < place.end:
+            below = self.places[index]
+            if below.access == place.access:
+                found.append(below)
+                index += 1
+            else:
+                index = below.end
+        return found
+
     def _container_text(self, index: int, held: Held) -> tuple[str, int]:
         """Write a container: its subtree, or its own blocks and what lies below."""
         limit = self.container_max_tokens
@@ -211,9 +243,9 @@ class Builder:
             tokens = self.measure.alone(text, held.joined)
             if tokens <= limit:
                 return text, tokens
-        blocks = self.places[index].own.blocks if index else [_opening(held.blocks)]
+        blocks = self.places[index].own.blocks if index else _opening(held.blocks)
         sized = [(block.text, self.units.of(block).joined) for block in blocks]
-        if not index and self.title_crumb:
+        if not index and self.title_crumb and self.owns_title:
             joined = self.measure.joined(self.title_crumb)
             sized.insert(0, (self.title_crumb, joined))
         if outline := "\n".join(self._outline(index)):
@@ -258,6 +290,8 @@ class Builder:
         while pending and written < self.container_max_tokens:
             below, depth = pending.pop()
             place = self.places[below]
+            if place.access != self.places[index].access:
+                continue
             if place.crumb:
                 yield "  " * depth + "- " + place.crumb
                 written += 1
@@ -281,7 +315,7 @@ class Builder:
             level=name.level,
             text=passage.text,
             reading=reading or passage.text,
-            breadcrumb_line=self._line(place.metadata.doc_type, name.above),
+            breadcrumb_line=self._line(name),
             block_ids=tuple([block.block_id for block in passage.blocks]),
             parts={
                 unit.block.block_id: unit.parts
@@ -292,7 +326,7 @@ class Builder:
             spans=tuple([each.span for each in units or passage.blocks]),
             pages=_pages(passage.blocks),
             corpus=self.corpus,
-            metadata=self._metadata(place.metadata),
+            metadata=self._metadata(name.place),
             breadcrumb=self.places[name.above].section.path,
             section_id=place.section.section_id,
             section_ids=name.section_ids,
@@ -342,28 +376,31 @@ class Builder:
             or self.measure.count(text) <= limit
         )
 
-    def _metadata(self, metadata: Metadata) -> Metadata:
+    def _metadata(self, index: int) -> Metadata:
         """Give the metadata of a section, with the title the document goes by."""
-        if metadata.title == self.title:
+        metadata = self.places[index].metadata
+        if metadata.title == self.title or not (index or self.owns_title):
             return metadata
         found = self.titled.get(id(metadata))
         if found is None:
             found = self.titled[id(metadata)] = replace(metadata, title=self.title)
         return found
 
-    def _line(self, doc_type: str | None, index: int) -> str:
+    def _line(self, name: _Name) -> str:
         """Write the breadcrumb line of a section, once for all its chunks."""
-        line = self.lines.get((doc_type, index))
+        doc_type, index = self.places[name.place].metadata.doc_type, name.above
+        title = self.title_crumb if name.place or self.owns_title else ""
+        line = self.lines.get((doc_type, index, title))
         if line is None:
-            line = self.lines[doc_type, index] = breadcrumb_line(
-                self._crumbs(index),
+            line = self.lines[doc_type, index, title] = breadcrumb_line(
+                self._crumbs(index, title),
                 doc_type,
                 self.measure,
                 max_tokens=self.prefix_max_tokens,
             )
         return line
 
-    def _crumbs(self, index: int) -> list[str]:
+    def _crumbs(self, index: int, title: str) -> list[str]:
         """Put the title above the headings; one equal to the first stands once."""
         path = self.places[index].section.path
         crumbs: list[str] = []
@@ -371,14 +408,14 @@ class Builder:
             crumbs.append(self.places[index].crumb)
             index = self.places[index].parent
         if self.title and self.title.split() != (path[0].split() if path else []):
-            crumbs.append(self.title_crumb)
+            crumbs.append(title)
         return [each for each in reversed(crumbs) if each]
 
 
-def _opening(blocks: Sequence[Block]) -> Block:
-    """Give a document's first paragraph, else its first block."""
-    paragraphs = (block for block in blocks if block.kind == "paragraph")
-    return next(paragraphs, blocks[0])
+def _opening(blocks: Sequence[Block]) -> Sequence[Block]:
+    """Give a document's first paragraph, else its first block, where it has any."""
+    paragraphs = [block for block in blocks if block.kind == "paragraph"]
+    return (paragraphs or blocks)[:1]
 
 
 def _pages(blocks: Sequence[Block]) -> tuple[int, ...]:

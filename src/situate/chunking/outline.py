@@ -37,8 +37,11 @@ def portions(
     written = [place for place in places if place.section.blocks]
     if not written:
         return []
-    if all(place.heading_only for place in written) and not any(
-        is_long(place, measure, max_tokens) for place in written
+    if all(
+        place.heading_only
+        and place.agrees(written[0])
+        and not is_long(place, measure, max_tokens)
+        for place in written
     ):
         return [_headings(places)]
     move_headings(places, measure, max_tokens=max_tokens)
@@ -175,9 +178,8 @@ def _is_small(
 
 
 def _agree(places: Sequence[Place], first: int, child: int) -> bool:
-    wanted = places[first].metadata
     return all(
-        places[index].metadata == wanted
+        places[index].agrees(places[first])
         for start in (first, child)
         for index in range(start, places[start].end)
     )

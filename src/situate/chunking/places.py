@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from situate.access import access_of
 from situate.chunking.breadcrumbs import crumb, surely_within
 from situate.model import TOP
 
@@ -23,6 +24,8 @@ class Place:
     parent: int
     """Index of the section above; the root is its own."""
     metadata: Metadata
+    access: str
+    """Who may see it, and when it is in force (S6)."""
     own: Held
     """Its own blocks; a long heading already shortened."""
     held: Held
@@ -36,6 +39,13 @@ class Place:
     """Its heading as it stands in breadcrumb lines."""
     shortened: bool = False
 
+    def agrees(self, other: Place) -> bool:
+        """Tell whether two sections may share a chunk (C12).
+
+        Values that Python takes for equal, 1 and true, are not the same permission.
+        """
+        return self.metadata == other.metadata and self.access == other.access
+
     @property
     def heading_only(self) -> bool:
         """True for a heading without text of its own."""
@@ -48,12 +58,13 @@ def lay_out(document: Document, units: Units, *, max_tokens: int) -> list[Place]
     places: list[Place] = []
     limit = max_tokens // 4
     marked = document.markup == "markdown"
-    pending = [(document.root, 0, document.metadata)]
+    pending = [(document.root, 0, document.metadata, access_of(document.metadata))]
     while pending:
-        section, parent, metadata = pending.pop()
+        section, parent, metadata, access = pending.pop()
         index = len(places)
         if section.metadata is not None:
             metadata = section.metadata
+            access = access_of(metadata)
         shown = crumb(section.title, units.measure, max_tokens=limit)
         blocks = section.blocks
         shortened = _is_to_be_shortened(section, units, limit)
@@ -66,6 +77,7 @@ def lay_out(document: Document, units: Units, *, max_tokens: int) -> list[Place]
                 section=section,
                 parent=parent,
                 metadata=metadata,
+                access=access,
                 own=held,
                 held=held,
                 rank=len(siblings),
@@ -76,7 +88,9 @@ def lay_out(document: Document, units: Units, *, max_tokens: int) -> list[Place]
         )
         siblings.append(index)
         if section.children:
-            pending += [(child, index, metadata) for child in section.children[::-1]]
+            pending += [
+                (child, index, metadata, access) for child in section.children[::-1]
+            ]
     for place in reversed(places):
         around = places[place.parent]
         around.end = max(around.end, place.end)

@@ -9,6 +9,7 @@ import typer
 
 from situate.cli import console
 from situate.cli.corpora import Json  # noqa: TC001 - typer reads annotations
+from situate.cli.options import AsOf, read_as_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +28,7 @@ def diff(
     old: Annotated[Path, typer.Argument(metavar="OLD", help="A chunks file.")],
     new: Annotated[Path, typer.Argument(metavar="NEW", help="A later chunks file.")],
     *,
+    as_of: AsOf = None,
     as_json: Json = False,
 ) -> None:
     """Say which chunks were added, removed, changed or moved.
@@ -36,14 +38,15 @@ def diff(
     parent and metadata are the same; ordinals, hashes, parts and places in the
     source do not count. It is moved when it stands before or after others of its
     document than it did, or when it goes on under another id with its text, be it
-    below another heading. Counts come last, on stderr.
+    below another heading. With --as-of, of both files what is in force on that day.
+    Counts come last, on stderr.
 
     Exit codes: 0 compared, equal or not; 2 a file cannot be read.
     """
     from situate.diff import diff as compare
 
     with console.errors():
-        found = compare(old, new)
+        found = compare(old, new, day=read_as_of(as_of))
     if as_json:
         console.as_json(_as_json(found))
     else:

@@ -12,10 +12,12 @@ import typer
 
 from situate.cli import console
 from situate.cli.corpora import Json  # noqa: TC001 - typer reads annotations
+from situate.cli.options import AsOf, read_as_of
 
 if TYPE_CHECKING:
     from situate.check import Report
     from situate.check.coverage import Coverage
+    from situate.model import Chunk
 
 _SHOWN = 10
 """Passages that are shown; `--json` gives a thousand."""
@@ -26,7 +28,15 @@ _IN_MEMORY = 16 * 1024 * 1024
 ChunksFile = Annotated[Path, typer.Argument(metavar="CHUNKS", help="A chunks file.")]
 ChunkId = Annotated[str, typer.Argument(metavar="CHUNK_ID", help="Which chunk.")]
 Holding = Annotated[
-    Path, typer.Option(metavar="FILE", help="The chunks file that holds it.")
+    Path | None, typer.Option(metavar="FILE", help="The chunks file that holds it.")
+]
+Indexed = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="CONFIG",
+        help="In place of --chunks: the corpus whose index holds it, as acknowledged.",
+    ),
 ]
 Source = Annotated[
     Path | None,
@@ -190,22 +200,71 @@ def _conclude(report: Report) -> None:
     raise typer.Exit(1 if broken else 0)
 
 
-def show(
-    chunk_id: ChunkId, *, chunks: Holding, source: Source = None, as_json: Json = False
+def show(  # noqa: PLR0913 - an argument for each option
+    chunk_id: ChunkId,
+    *,
+    chunks: Holding = None,
+    config: Indexed = None,
+    source: Source = None,
+    as_of: AsOf = None,
+    as_json: Json = False,
 ) -> None:
     """Show a chunk: what stands above it, and its passage of the source.
 
     Without --source, or where the reader knows no place in it, the chunk's own
-    text. Exit codes: 0 shown; 2 there is no such chunk, or a file cannot be
-    read.
+    text. Of several wordings in an index the one in force on --as-of, else the one
+    that begins last. Exit codes: 0 shown; 2 there is no such chunk, it is not in
+    force then, or a file cannot be read.
     """
-    from situate.pipeline.showing import find_chunk
+    from situate.pipeline.showing import Shown, find_chunk, passage
     from situate.records import to_record
 
     with console.errors():
-        shown = find_chunk(chunk_id, chunks, source=source)
+        day = read_as_of(as_of)
+        if config is not None:
+            chunk, _, _ = held(chunk_id, chunks, config, day)
+            shown = Shown(chunk=chunk, passage=passage(chunk, source))
+        else:
+            shown = find_chunk(chunk_id, needed(chunks), source=source, day=day)
     if as_json:
         console.as_json(to_record(shown.chunk) | {"passage": shown.passage})
         return
     parts = (shown.chunk.context_prefix, shown.passage or shown.chunk.text)
     console.text("\n\n".join(part for part in parts if part))
+
+
+def needed(chunks: Path | None) -> Path:
+    """Give the chunks file that a chunk is looked for in.
+
+    Raises:
+        ConfigError: none is named.
+    """
+    from situate.errors import ConfigError
+
+    if chunks is None:
+        message = "--chunks or --config is missing: where is the chunk?"
+        raise ConfigError(message)
+    return chunks
+
+
+def held(
+    name: str, chunks: Path | None, config: Path, day: str | None
+) -> tuple[Chunk, tuple[Chunk, ...], Path]:
+    """Find a chunk, and those beside it, in what was acknowledged of an index.
+
+    Also where the corpus's chunks file would be.
+
+    Raises:
+        ConfigError: the config cannot be used, or a chunks file is named as well.
+        RecordError: the index has no such chunk.
+    """
+    from situate.config import load
+    from situate.errors import ConfigError
+    from situate.pipeline.holding import find_held
+
+    if chunks is not None:
+        message = "--config: the chunk is looked for in --chunks; leave one out"
+        raise ConfigError(message)
+    (loaded,) = load([config], environment=os.environ)
+    chunk, document = find_held(name, loaded, day=day)
+    return chunk, document, loaded.output.path

@@ -47,7 +47,8 @@ def sync(
     changed. It stands in NAME.delta/RUN beside the output: upserts, metadata updates
     and deletes as JSON lines, each to be taken in whatever was before. A document
     that cannot be read keeps its chunks; nothing is deleted because a folder is
-    empty or a glob matches nothing. No chunk waits for its statement.
+    empty or a glob matches nothing, nor, where versions.keep is all, because a file
+    is gone or holds another wording. No chunk waits for its statement.
 
     Exit codes: 0 done; 1 nothing written; 2 the config cannot be used; 3 written,
     but the listing is not complete, deletions were withheld, too many documents
@@ -89,8 +90,8 @@ def verify(
         Path,
         typer.Option(
             metavar="FILE",
-            help="Ids the store holds: plain, or JSON lines with chunk_id and, where "
-            "known, embed_hash.",
+            help="Ids the store holds: plain, or JSON lines with record_id or chunk_id "
+            "and, where known, embed_hash.",
         ),
     ],
     config: ConfigFile,

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from situate.cli import console
+from situate.cli.options import AsOf  # noqa: TC001 - typer reads annotations
+from situate.validity import read_day
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,12 +62,14 @@ def inspect(  # noqa: PLR0913 - an argument for each option
         str | None,
         typer.Option(metavar="G", help="How to cut a document: as for chunk. [leaves]"),
     ] = None,
+    as_of: AsOf = None,
     output: Page = None,
 ) -> None:
     """Show a chunking as one HTML page, to open in a browser.
 
     Documents are cut first. Blocks file and manifest are taken from beside a
-    chunks file; with --source, boundaries are drawn on that document. The page
+    chunks file; with --source, boundaries are drawn on that document. With --as-of,
+    chunks of a chunks file that are not in force on that day are left out. The page
     asks the network for nothing. Exit codes: 0 done; 2 a file or an option
     cannot be used.
     """
@@ -80,8 +84,11 @@ def inspect(  # noqa: PLR0913 - an argument for each option
             inspection = of_chunks(
                 file, source=source, max_tokens=max_tokens, min_tokens=min_tokens
             )
+            if as_of is not None:
+                inspection = inspection.as_of(read_day(as_of))
         else:
             _refuse("source", source, "the document that is shown is its own source")
+            _refuse("as-of", as_of, "a document is shown as a whole")
             flags = {"max_tokens": max_tokens, "min_tokens": min_tokens}
             inspection = _of_document(file, {**flags, "granularity": granularity})
         content = page(view(inspection))

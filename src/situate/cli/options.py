@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
 
 from situate.errors import ConfigError
+from situate.validity import read_day
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,6 +16,24 @@ if TYPE_CHECKING:
 _MOST = 1_000_000
 
 _Choice = TypeVar("_Choice", bound=str)
+
+
+AsOf = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DATE",
+        help="A day like 2026-01-31: only what is in force then. [whenever]",
+    ),
+]
+
+
+def read_as_of(day: str | None) -> str | None:
+    """Read a day, where one is given.
+
+    Raises:
+        ConfigError: it is no ISO date.
+    """
+    return None if day is None else read_day(day)
 
 
 def listed(value: str) -> tuple[str, ...]:

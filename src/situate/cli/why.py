@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from situate.cli import console
 from situate.cli.corpora import Json  # noqa: TC001 - typer reads annotations
-from situate.cli.files import ChunkId, Holding, Source  # noqa: TC001 - typer reads them
+from situate.cli.files import ChunkId, Holding, Indexed, Source, held, needed
+from situate.cli.options import AsOf, read_as_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,8 +25,14 @@ _LABEL = 12
 """Columns of what stands in front of a line."""
 
 
-def why(
-    chunk_id: ChunkId, *, chunks: Holding, source: Source = None, as_json: Json = False
+def why(  # noqa: PLR0913 - an argument for each option
+    chunk_id: ChunkId,
+    *,
+    chunks: Holding = None,
+    config: Indexed = None,
+    source: Source = None,
+    as_of: AsOf = None,
+    as_json: Json = False,
 ) -> None:
     """Say why a chunk is as it is.
 
@@ -33,15 +40,25 @@ def why(
     the parts of its breadcrumb line and who says them; its tokens against the limits;
     its reading, where that is not its text; what enrichment did, when and at what
     cost in dollars. Blocks file, manifest and ledger are taken from beside the
-    chunks file. What they do not tell is said to be unknown. With --source, also
-    its passage, and who says title and type.
+    chunks file, or the output of CONFIG. What they do not tell is said to be unknown.
+    With --source, also its passage, and who says title and type. Of several wordings
+    in an index the one in force on --as-of, else the one that begins last.
 
-    Exit codes: 0 said; 2 there is no such chunk, or a file cannot be read.
+    Exit codes: 0 said; 2 there is no such chunk, it is not in force then, or a file
+    cannot be read.
     """
     from situate.pipeline.explaining import explain
+    from situate.pipeline.showing import chosen, find_among
 
     with console.errors():
-        found = explain(chunk_id, chunks, source=source)
+        day = read_as_of(as_of)
+        if config is not None:
+            chunk, document, place = held(chunk_id, chunks, config, day)
+        else:
+            place = needed(chunks)
+            chunk, document = find_among(chunk_id, place)
+            chosen([chunk], day)
+        found = explain(chunk, document, place, source=source)
     for note in found.notes:
         console.say(note)
     if as_json:

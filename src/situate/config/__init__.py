@@ -19,6 +19,7 @@ from situate.config.keys import (
     ReadingConfig,
 )
 from situate.config.load import SECTIONS, load, load_cutting
+from situate.config.versions import VersionsConfig
 
 __all__ = [
     "SECTIONS",
@@ -35,6 +36,7 @@ __all__ = [
     "PrefixConfig",
     "ReaderConfig",
     "ReadingConfig",
+    "VersionsConfig",
     "load",
     "load_cutting",
 ]

@@ -13,11 +13,12 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
+from situate.config.addressing import http_address
 from situate.config.redacting import ALLOWED, expressions_or_function
+from situate.config.versions import VersionsConfig  # noqa: TC001 - a value here
 from situate.model import digest
 
 _CLOSED = ConfigDict(extra="forbid")
@@ -81,25 +82,13 @@ def _path(value: object) -> object:
 
 
 def _listed(value: object) -> object:
-    """Take one text for a list of one."""
-    return [value] if isinstance(value, str) else value
+    """Take one value for a list of one."""
+    return value if isinstance(value, list | tuple | dict) else [value]
 
 
-def _http(value: object) -> object:
-    """Accept the address of an HTTP server that carries no secret."""
-    parts = urlsplit(value) if isinstance(value, str) else None
-    if (
-        parts is None
-        or parts.scheme not in {"http", "https"}
-        or not parts.hostname
-        or "@" in parts.netloc
-        or parts.query
-        or parts.fragment
-        or (parts.port or 1) < 1
-    ):
-        message = "not an address"
-        raise ValueError(message)
-    return value
+_Values = Annotated[
+    tuple[str | bool | int | float, ...], Field(min_length=1), BeforeValidator(_listed)
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,7 +203,7 @@ class EnrichmentConfig:
             description="an address like 'http://localhost:8000/v1', without user, "
             "password, query or fragment"
         ),
-        BeforeValidator(_http),
+        BeforeValidator(http_address),
     ] = None
     """Where a server of the provider's protocol listens; the vendor's if unset."""
     prompt: Annotated[str | None, _line()] = None
@@ -223,6 +212,11 @@ class EnrichmentConfig:
         tuple[Annotated[str, _line()], ...], Field(description="a list of models")
     ] = ()
     """Models whose earlier answers are kept, beside those of `model`."""
+    enrich_when: Annotated[
+        dict[Annotated[str, _line()], _Values] | None,
+        Field(min_length=1, description="a table of metadata keys, each with values"),
+    ] = None
+    """What of the metadata a chunk has to have for a model to be shown it."""
     view: Literal["auto", "marked", "full", "window"] = "auto"
     """What the model sees: the document once with all chunks marked in it, the
     document and one chunk, or one chunk and what is around it."""
@@ -396,8 +390,8 @@ class MetadataConfig:
         Field(description="a list of names"),
     ] = None
     """Keys that travel under `custom`; if unset, all of front matter's and none of
-    a file's properties. `acl_*` and `classification` of a manifest or sidecar always
-    travel."""
+    a file's properties. `acl_*` and `classification` of front matter, headings,
+    sidecars and manifests always travel."""
     required: Annotated[
         tuple[Annotated[str, _line()], ...], Field(description="a list of names")
     ] = ()
@@ -439,6 +433,7 @@ class Config:
     """The file it came from; globs are relative to its folder."""
     corpus: CorpusConfig
     metadata: MetadataConfig
+    versions: VersionsConfig
     reader: ReaderConfig
     chunking: ChunkingConfig
     prefix: PrefixConfig
@@ -479,6 +474,7 @@ class Config:
                 for key, value in asdict(self.metadata).items()
                 if value or key == "keep"
             },
+            **({"versions": keep} if (keep := self.versions.keep) != "latest" else {}),
             "reader": asdict(self.reader),
             "reading": asdict(self.reading),
             "reading_max_tokens": self.cutting.reading_max_tokens,
@@ -490,6 +486,7 @@ class Config:
                 "view": asked.view,
                 "statement_max_tokens": asked.statement_max_tokens,
                 **({"redact": asked.redact} if asked.redact else {}),
+                **({"enrich_when": asked.enrich_when} if asked.enrich_when else {}),
             }
             if asked.enabled
             else None,

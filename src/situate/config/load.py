@@ -38,6 +38,7 @@ from situate.config.contradictions import (
     size_contradictions,
     window_contradictions,
 )
+from situate.config.versions import VersionsConfig
 from situate.errors import ConfigError
 from situate.files import opened, resolved
 
@@ -50,6 +51,7 @@ SECTIONS: Mapping[str, type] = MappingProxyType(
     {
         "corpus": keys.CorpusConfig,
         "metadata": keys.MetadataConfig,
+        "versions": VersionsConfig,
         "reader": keys.ReaderConfig,
         "chunking": keys.ChunkingConfig,
         "prefix": keys.PrefixConfig,
@@ -241,12 +243,15 @@ def _section(
 ) -> Section | None:
     """Turn one section's values into its dataclass, or add what is wrong."""
     values = found.get(name, {})
+    kind: type = cls
     try:
-        return _adapter(cls).validate_python(
+        judged: Section = _adapter(kind).validate_python(
             {key: _placed(cls, key, value) for key, value in values.items()}
         )
     except ValidationError as error:
         wrong = dict.fromkeys(str(detail["loc"][0]) for detail in error.errors())
+    else:
+        return judged
     for key in wrong:
         allowed = _allowed(cls, key)
         if key in values:
@@ -259,7 +264,8 @@ def _section(
     return None
 
 
-def _adapter(cls: type[Section]) -> TypeAdapter[Section]:
+@functools.cache
+def _adapter(cls: type) -> TypeAdapter[Any]:
     return TypeAdapter(cls)
 
 

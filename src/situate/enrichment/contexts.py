@@ -13,13 +13,25 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from situate.enrichment.gate import Gate, Verdict
-    from situate.enrichment.plan import DocumentPlan
+    from situate.enrichment.plan import DocumentPlan, Part
     from situate.enrichment.questions import Passage, PlannedRequest
     from situate.model import Chunk, Document
     from situate.tokens import TokenCounter
 
 _SCRIPT_SAMPLE = 20_000
 """Characters of a document that decide on its script."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _OfPart:
+    """What is the same for all requests about chunks that are shown together (S6)."""
+
+    script: str | None
+    known: str
+    hidden: tuple[str, ...]
+    """What none of them holds, as `gate.forms_of` gives it."""
+    contexts: dict[str, Context] = field(default_factory=dict)
+    """By what was shown."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -34,27 +46,27 @@ class Contexts:
     """Of a statement."""
     instructions: frozenset[tuple[str, ...]]
     """What the prompt says, as `gate.instructions_of` gives it."""
-    _of_document: tuple[str | None, str, tuple[str, ...]] | None = field(
-        default=None, init=False
-    )
-    _of_shown: dict[str, Context] = field(default_factory=dict, init=False)
+    _of_parts: dict[int, _OfPart] = field(default_factory=dict, init=False)
+    """By where a part stands in the plan."""
 
     def of(self, request: PlannedRequest) -> Context:
         """Give what the answers to a request are judged against."""
-        shown = request.shown
-        if shown not in self._of_shown:
-            script, known, hidden = self._said()
-            self._of_shown[shown] = Context(
+        place = self.planned.place_of(request)
+        if place not in self._of_parts:
+            self._of_parts[place] = self._said(self.planned.parts[place])
+        part, shown = self._of_parts[place], request.shown
+        if shown not in part.contexts:
+            part.contexts[shown] = Context(
                 counter=self.counter,
                 max_tokens=self.max_tokens,
                 language=self.document.metadata.language,
-                script=script,
-                known=known,
+                script=part.script,
+                known=part.known,
                 evidence=evidence_of(shown),
                 instructions=self.instructions,
-                hidden=hidden,
+                hidden=part.hidden,
             )
-        return self._of_shown[shown]
+        return part.contexts[shown]
 
     def judge(
         self, gate: Gate, statement: str, request: PlannedRequest, passage: Passage
@@ -67,11 +79,11 @@ class Contexts:
         """The chunks as a model may see them."""
         return self.planned.chunks or self.chunks
 
-    def _said(self) -> tuple[str | None, str, tuple[str, ...]]:
-        """Give the script of the document, what it says already and what is hidden."""
-        if self._of_document is None:
-            asked = (self._shown[passage.index] for passage in self.planned.passages)
-            script = script_of(self.planned.document_text[:_SCRIPT_SAMPLE])
-            hidden = forms_of(self.planned.hidden)
-            self._of_document = script, known_words(asked), hidden
-        return self._of_document
+    def _said(self, part: Part) -> _OfPart:
+        """Give the script of what may be seen together, and what it says already."""
+        asked = (self._shown[passage.index] for passage in part.passages)
+        return _OfPart(
+            script=script_of(part.document_text[:_SCRIPT_SAMPLE]),
+            known=known_words(asked),
+            hidden=forms_of(self.planned.hidden),
+        )

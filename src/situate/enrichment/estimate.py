@@ -18,7 +18,7 @@ from situate.usage import Usage
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from situate.enrichment.plan import DocumentPlan
+    from situate.enrichment.plan import DocumentPlan, Part
     from situate.enrichment.questions import Passage, PlannedRequest
     from situate.enrichment.settings import Mode, Settings, View
     from situate.pricing import ModelFacts, Prices
@@ -121,11 +121,12 @@ class Tally:
         """
         self.chunks += len(plan.passages)
         self.skipped += len(plan.skipped)
-        warmed = False
-        for asked in to_send(plan, known, stored, self._asked):
-            self.open += len(asked.passages)
-            self._request(asked, warmed=warmed)
-            warmed = True
+        for part in plan.parts:
+            warmed = False
+            for asked in to_send(part, known, stored, self._asked):
+                self.open += len(asked.passages)
+                self._request(asked, warmed=warmed)
+                warmed = True
 
     def estimate(self) -> Estimate:
         """Give what has come together."""
@@ -194,12 +195,12 @@ class Tally:
 
 
 def to_send(
-    plan: DocumentPlan,
+    plan: DocumentPlan | Part,
     known: Callable[[Passage], bool],
     stored: Callable[[PlannedRequest], bool] | None,
     seen: set[str],
 ) -> Iterator[PlannedRequest]:
-    """Yield the requests of a document that have no answer yet.
+    """Yield the requests of a document, or a part, that have no answer yet.
 
     What is `known` of a chunk is not asked, nor a request whose reply is `stored`.
     Equal ones are sent once: `seen` holds those of before, and is added to.

@@ -64,15 +64,16 @@ def unasked(
 
     Without a reason those alone that need no statement (E13).
     """
-    reasons: dict[int, str] = dict(planned.skipped)
-    if reason is not None:
-        reasons |= {passage.index: reason for passage in planned.passages}
-    return {
-        index: Enrichment(
-            status="skipped", reason=why, prompt=prompt.reference, view=planned.view
-        )
-        for index, why in reasons.items()
-    }
+    found: dict[int, Enrichment] = {}
+    for part in planned.parts:
+        reasons: dict[int, str] = dict(part.skipped)
+        if reason is not None:
+            reasons |= {passage.index: reason for passage in part.passages}
+        for index, why in reasons.items():
+            found[index] = Enrichment(
+                status="skipped", reason=why, prompt=prompt.reference, view=part.view
+            )
+    return found
 
 
 def merged(

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from situate.enrichment.exchange import Provider
     from situate.enrichment.gate import Gate
     from situate.enrichment.ledger import Ledger
-    from situate.enrichment.plan import DocumentPlan
+    from situate.enrichment.plan import DocumentPlan, Part
     from situate.enrichment.questions import PlannedRequest
     from situate.enrichment.reasons import StopReason
     from situate.enrichment.settings import Settings, View
@@ -84,7 +84,7 @@ class Summary:
     prefix_reads: int
     """Requests that read it there."""
     wasted_writes: int
-    """Writes beyond one for each document."""
+    """Writes beyond one for each document, or part of one that is shown by itself."""
     cost_usd: Decimal | None
     """None when the price is unknown; a replayed run costs 0. Requests whose
     usage is not known are in it with the most they may have cost."""
@@ -200,8 +200,10 @@ class Session:
             planned = self.plan(document, chunks)
         settled = await self.settle(document, chunks, planned)
         outcomes = unasked(planned, self._prompt, None)
-        for index, outcome in settled.items():
-            outcomes[index] = self._enrichment(outcome, planned.view)
+        for part in planned.parts:
+            for passage in part.passages:
+                outcome = settled[passage.index]
+                outcomes[passage.index] = self._enrichment(outcome, part.view)
         if former:
             contexts = self._contexts(document, planned, chunks)
             outcomes = kept(outcomes, former, contexts, self._gate)
@@ -215,24 +217,25 @@ class Session:
         Raises:
             ProviderUnusable: as `enrich` does.
         """
-        asker = Asker(
-            settings=self._settings,
-            wire=self._wire,
-            counter=self._counter,
-            chunks=planned.chunks or chunks,
-            prefix=Prefix(timing=self._timing),
-            answers=Answers(self._wire),
-            held=self._held,
-            gate=self._gate,
-            judged_by=self._judged_by(planned, document),
-        )
+        # What is shown together is warmed and judged together (S6).
+        shown = planned.chunks or chunks
+        askers = [self._asker(document, shown, planned, each) for each in planned.parts]
+        contexts = self._contexts(document, planned, chunks)
         try:
-            settled = await self._asked(planned, asker, document)
+            async with asyncio.TaskGroup() as group:
+                tasks = [
+                    group.create_task(self._asked(part, asker, contexts))
+                    for part, asker in zip(planned.parts, askers, strict=True)
+                ]
         finally:
-            asker.write_down()
+            for asker in askers:
+                asker.write_down()
         if self._wire.fatal is not None:
             raise self._wire.fatal
-        self._note_cache(document.doc_id, asker)
+        self._note_cache(document.doc_id, [asker.prefix for asker in askers])
+        settled = {
+            index: outcome for task in tasks for index, outcome in task.result().items()
+        }
         self._tally(document.doc_id, settled)
         if planned.trouble is not None:
             self._warnings.append(planned.trouble)
@@ -240,12 +243,31 @@ class Session:
             self._skipped.update(planned.skipped.values())
         return {index: self._named(outcome) for index, outcome in settled.items()}
 
+    def _asker(
+        self,
+        document: Document,
+        chunks: Sequence[Chunk],
+        planned: DocumentPlan,
+        part: Part,
+    ) -> Asker:
+        return Asker(
+            settings=self._settings,
+            wire=self._wire,
+            counter=self._counter,
+            chunks=chunks,
+            prefix=Prefix(timing=self._timing),
+            answers=Answers(self._wire),
+            held=self._held,
+            gate=self._gate,
+            judged_by=self._judged_by(planned, part, document),
+        )
+
     async def _asked(
-        self, planned: DocumentPlan, asker: Asker, document: Document
+        self, part: Part, asker: Asker, contexts: Contexts
     ) -> dict[int, Settled]:
-        """Settle all requests of a document, those that share a prefix warm."""
+        """Settle all requests of a part, those that share a prefix warm."""
         settled: dict[int, Settled] = {}
-        judged = self._contexts(document, planned, asker.chunks).of
+        judged = contexts.of
 
         async def settle(request: PlannedRequest, found: Sorted) -> None:
             # Without an answer here the whole run has failed, which is raised once.
@@ -256,7 +278,7 @@ class Session:
                 pass
 
         rest: deque[tuple[PlannedRequest, Sorted]] = deque()
-        for request in planned.requests:
+        for request in part.requests:
             found = asker.at_hand(request, partial(judged, request))
             if found.is_settled:
                 settled |= found.settled
@@ -339,11 +361,11 @@ class Session:
             view=view,
         )
 
-    def _judged_by(self, planned: DocumentPlan, document: Document) -> str:
+    def _judged_by(self, planned: DocumentPlan, part: Part, document: Document) -> str:
         """Hash what answers are judged by, beside what is in the keys of chunks."""
         language = document.metadata.language
         cap = self._settings.statement_max_tokens
-        rules, text = self._gate.rules, digest(planned.document_text)
+        rules, text = self._gate.rules, digest(part.document_text)
         hidden: list[JsonValue] = [*sorted(planned.hidden)]
         beside = [hidden] if hidden else []
         return digest(canonical([rules, language, cap, text, *beside]))
@@ -369,13 +391,13 @@ class Session:
             f"{self._unread[0]!r}; their prefix was paid for again and again",
         )
 
-    def _note_cache(self, doc_id: str, asker: Asker) -> None:
+    def _note_cache(self, doc_id: str, prefixes: Sequence[Prefix]) -> None:
         """Warn where a vendor's cache that should have been read was not."""
-        prefix = asker.prefix
-        self._prefix_writes += prefix.writes
-        self._prefix_reads += prefix.reads
-        self._wasted_writes += max(0, prefix.writes - 1)
-        if prefix.was_unread:
+        for prefix in prefixes:
+            self._prefix_writes += prefix.writes
+            self._prefix_reads += prefix.reads
+            self._wasted_writes += max(0, prefix.writes - 1)
+        if any(prefix.was_unread for prefix in prefixes):
             self._unread.append(doc_id)
 
     def _tally(self, doc_id: str, settled: Mapping[int, Settled]) -> None:

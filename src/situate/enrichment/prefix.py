@@ -1,4 +1,4 @@
-"""What the requests of one document share, and how a vendor's cache keeps it.
+"""What requests about one document, or a part of it, share, and how it is kept.
 
 One request writes it, the next one has to find it, and only then do the others go
 out at once. A vendor bills every request that comes too early as another write:
@@ -31,7 +31,7 @@ waited for longer than that."""
 
 @dataclass(slots=True)
 class Prefix:
-    """The shared beginning of a document's requests."""
+    """The shared beginning of requests."""
 
     timing: Timing
     sent: int = 0

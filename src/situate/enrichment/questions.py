@@ -71,13 +71,11 @@ class Overhead:
     marked: int
     """Instructions and the document part, about marked chunks."""
     marked_task: int
-    outline: int
+    outline: int = 0
 
     @classmethod
-    def of(
-        cls, prompt: Prompt, about: str, outline: str, counter: TokenCounter
-    ) -> Overhead:
-        """Count them, once for a document."""
+    def of(cls, prompt: Prompt, about: str, counter: TokenCounter) -> Overhead:
+        """Count them, once for a document; its outline is not among them yet."""
         count = counter.count
         beside = _FRAMING_TOKENS + count(prompt.document) + count(about)
         return cls(
@@ -85,16 +83,17 @@ class Overhead:
             task=count(prompt.chunk),
             marked=beside + count(prompt.marked_system),
             marked_task=count(prompt.marked_chunks),
-            outline=count(outline),
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brief:
-    """What all requests of a document are made from."""
+    """What all requests of a document, or of a part of it, are made from."""
 
     document: Document
+    """All of it, which answers are found by; what is shown are `leaves`."""
     leaves: tuple[Chunk, ...]
+    """Those that may be shown together."""
     settings: Settings
     prompt: Prompt
     provider: Provider
@@ -104,6 +103,11 @@ class Brief:
     doc_type: str
     outline: str
     overhead: Overhead
+
+    def outlined(self, outline: str) -> Brief:
+        """Give the same with an outline, counted."""
+        overhead = replace(self.overhead, outline=self.counter.count(outline))
+        return replace(self, outline=outline, overhead=overhead)
 
     def shown(self, text: str) -> str:
         """Put a text in the document part of the prompt."""

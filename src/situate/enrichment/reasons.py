@@ -47,11 +47,14 @@ record of a chunk."""
 
 FallbackReason: TypeAlias = GateReason | QuestionReason | ChunkReason
 
-SkipReason = Literal["one_chunk", "no_prose", "pending", "redaction_failed"]
-"""A chunk is not asked about: it needs no statement, the batch it was handed to has
-not ended, or nobody could say what of its document to hide."""
+SkipReason = Literal[
+    "one_chunk", "no_prose", "not_allowed", "pending", "redaction_failed"
+]
+"""A chunk is not asked about: it needs no statement, is not to be shown to a model,
+the batch it was handed to has not ended, or nobody could say what of its document to
+hide."""
 
-NOT_WANTED = frozenset({"one_chunk", "no_prose"})
+NOT_WANTED = frozenset({"one_chunk", "no_prose", "not_allowed"})
 """Why chunks are skipped of which nothing is missing."""
 
 AGAIN = frozenset({"rate_limited", "unavailable"})
@@ -96,8 +99,14 @@ REASONS: dict[str, str] = {
     "not_recorded": "the cassette holds no reply to this request",
     "rate_limited": "the provider said to slow down on every attempt",
     "unavailable": "the provider failed on every attempt",
-    "one_chunk": "the document is this chunk; its headings say where it stands",
+    "one_chunk": (
+        "the document, or all of it that may be shown together, is this chunk; its "
+        "headings say where it stands"
+    ),
     "no_prose": "headings, links, directives or data alone; no sentence helps",
+    "not_allowed": (
+        "metadata, its own or that of what it lies in, is not what enrich_when names"
+    ),
     "pending": "the batch that asks for it has not ended; `batch collect` fetches it",
     "redaction_failed": (
         "enrichment.redact failed for the document; nothing of it was sent"

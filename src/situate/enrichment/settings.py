@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from decimal import Decimal
     from pathlib import Path
 
@@ -27,6 +28,9 @@ ViewChoice: TypeAlias = Literal[View, "auto"]
 
 Mode = Literal["live", "batch"]
 """`batch` hands requests to the vendor's batch system, at half the price."""
+
+Conditions: TypeAlias = "Mapping[str, tuple[str | bool | int | float, ...]]"
+"""The values that metadata has to have, by key, for a model to be shown it."""
 
 Reuse = Literal["section", "request"]
 """When an answer of before serves: while the section of its chunk is the same, or
@@ -47,6 +51,8 @@ class Settings:
     base_url: str | None = None
     accept_models: tuple[str, ...] = ()
     """Models whose answers of before serve as well as those of `model`."""
+    enrich_when: Conditions | None = None
+    """What may be shown to a model; None: everything."""
     view: ViewChoice = "auto"
     mode: Mode = "live"
     reuse: Reuse = "section"

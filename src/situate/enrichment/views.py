@@ -9,14 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from situate.errors import ConfigError
-from situate.model import walk
 from situate.prompts import marker
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from situate.enrichment.settings import Settings, View
-    from situate.model import Chunk, Document
+    from situate.model import Chunk, Section
     from situate.pricing import ModelFacts
     from situate.prompts import Prompt
     from situate.tokens import TokenCounter
@@ -124,11 +123,11 @@ def _fitting(facts: ModelFacts, tokens: int) -> int:
     return max(1, min(tokens, int(facts.context_window / _MARGIN / 2)))
 
 
-def whole(document: Document) -> str:
-    """Give a document's blocks in reading order."""
+def whole(sections: Iterable[Section]) -> str:
+    """Give the blocks of sections in reading order."""
     return GAP.join(
         block.text
-        for section, _ in walk(document.root)
+        for section in sections
         for block in section.blocks
         if block.text.strip()
     )
@@ -168,13 +167,9 @@ def around(
     return GAP.join(framed), sum(leaf.token_count for leaf in (*before, *after))
 
 
-def outline_of(document: Document, counter: TokenCounter) -> str:
-    """List the headings of a document, the deepest left out first where too many."""
-    headings = [
-        (section.level, section.title)
-        for section, _ in walk(document.root)
-        if section.title
-    ]
+def outline_of(sections: Iterable[Section], counter: TokenCounter) -> str:
+    """List the headings of sections, the deepest left out first where too many."""
+    headings = [(section.level, section.title) for section in sections if section.title]
     for deepest in sorted({level for level, _ in headings}, reverse=True):
         lines = [
             "  " * (level - 1) + "- " + title

@@ -1,8 +1,9 @@
 """Which chunks no sentence can help (E13).
 
-A document that is one chunk has its title and headings in front of it already; a
-heading alone, a list of links, an include directive, encoded data or a column of
-digits says nothing that a sentence could put in its place.
+A document that is one chunk has its title and headings in front of it already, and
+so has a chunk beside which nothing may be shown (S6); a heading alone, a list of
+links, an include directive, encoded data or a column of digits says nothing that a
+sentence could put in its place.
 """
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ _FEWEST_WORDS = 2
 
 
 def unasked(leaves: Sequence[Chunk]) -> dict[int, SkipReason]:
-    """Give the leaves of a document that are not asked about, by their number."""
+    """Give the leaves that are not asked about, by their number.
+
+    `leaves` are all of a document that may be shown together.
+    """
     if len(leaves) == 1:
         return {0: "one_chunk"}
     return {

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
+from situate.index.names import doc_id_of, key_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
@@ -22,11 +24,17 @@ Op = Literal["upsert", "metadata_update", "delete"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """What is to be done with the chunks of one document."""
+    """What is to be done with the chunks of one document, or wording of it."""
 
-    doc_id: str
+    key: str
+    """What it goes by among documents."""
     ops: Mapping[str, Op]
-    """By id: those it has in the order of its records, then those it no longer has."""
+    """By name: those it has in the order of its records, then those no longer had."""
+
+    @property
+    def doc_id(self) -> str:
+        """The document."""
+        return doc_id_of(self.key)
 
     def count(self, op: Op) -> int:
         """Count the chunks of which this is to be done."""
@@ -36,38 +44,32 @@ class Changes:
 def changes(base: Documents, target: Documents, unsure: Unsure) -> Iterator[Changes]:
     """Yield what leads to `target`, document by document, where anything does."""
     doubts = by_document(unsure)
-    for doc_id in sorted({*base, *target, *doubts}):
-        before, after = base.get(doc_id), target.get(doc_id)
-        doubtful = doubts.get(doc_id, ())
+    for key in sorted({*base, *target, *doubts}):
+        before, after = base.get(key), target.get(key)
+        doubtful = doubts.get(key, ())
         if before == after and not doubtful:
             continue
         ops = _ops(_chunks(before), _chunks(after), {c: unsure[c] for c in doubtful})
         if ops:
-            yield Changes(doc_id=doc_id, ops=ops)
+            yield Changes(key=key, ops=ops)
 
 
 def doubts_after(target: Documents, unsure: Unsure, sent: Iterable[Changes]) -> Unsure:
     """Give what a store may have once this has been sent, taken in or not."""
     found = dict(unsure)
     for each in sent:
-        after = _chunks(target.get(each.doc_id))
+        after = _chunks(target.get(each.key))
         for chunk_id in each.ops:
             found[chunk_id] = found.get(chunk_id, frozenset()) | {after.get(chunk_id)}
     return found
 
 
 def by_document(unsure: Unsure) -> dict[str, list[str]]:
-    """Put ids of chunks together by their document."""
+    """Put names of records together by what they are of."""
     found: dict[str, list[str]] = {}
     for chunk_id in sorted(unsure):
-        found.setdefault(document_of(chunk_id), []).append(chunk_id)
+        found.setdefault(key_of(chunk_id), []).append(chunk_id)
     return found
-
-
-def document_of(chunk_id: str) -> str:
-    """Give the id of a chunk's document, which stands in front of the first colon."""
-    quoted = chunk_id.partition(":")[0]
-    return quoted.replace("%3A", ":").replace("%25", "%")
 
 
 def _chunks(document: DocumentState | None) -> Mapping[str, Hashes]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from situate.errors import RecordError
 from situate.files import opened, sync_folder
+from situate.index.names import record_id
 from situate.index.state import (
     Pending,
     State,
@@ -103,7 +104,7 @@ class IndexFolder:
         return name
 
     def records(self, document: DocumentState) -> dict[str, bytes]:
-        """Give the lines of a document's chunks by id, in their order.
+        """Give the lines of a document's chunks by their records' names, in order.
 
         Raises:
             RecordError: they are missing or not what was kept.
@@ -123,7 +124,8 @@ class IndexFolder:
             raise RecordError(message)
         lines = {}
         for line in content.splitlines(keepends=True):
-            lines[str(from_line(line, str(path)).get("chunk_id"))] = line
+            chunk_id = str(from_line(line, str(path)).get("chunk_id"))
+            lines[record_id(chunk_id, document.label)] = line
         for chunk_id in document.chunks:
             if chunk_id not in lines:
                 message = f"{path}: chunk {chunk_id!r} is missing"

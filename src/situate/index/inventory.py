@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from situate.errors import RecordError
 from situate.fields import kind_of, typed
-from situate.index.delta import document_of
+from situate.index.names import key_of
 from situate.index.state import Hashes
 from situate.records import from_line, read_lines
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _BOM: Final = b"\xef\xbb\xbf"
 
 Inventory = dict[str, str | None]
-"""`embed_hash` by id of a chunk; None where the store does not say."""
+"""`embed_hash` by name of a record; None where the store does not say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,13 +37,15 @@ class Finding:
     surplus: tuple[str, ...]
     """Chunks of documents that are or were in the index, and should not be there."""
     foreign: tuple[str, ...]
-    """Chunks of documents that the index never had; not ours to delete."""
+    """Chunks of documents or wordings that the index never had; not ours to delete."""
     unsure: Unsure
     """What the store has instead of what was acknowledged."""
 
 
 def read_inventory(path: Path) -> Inventory:
-    """Read a file of ids: plain, as JSON texts, or objects with `chunk_id`.
+    """Read a file of names of records: plain, as JSON texts, or in objects.
+
+    Those have a `record_id`, or else a `chunk_id`, which is the same without wordings.
 
     Raises:
         RecordError: it cannot be read, a line is none of these, or an id stands twice
@@ -69,8 +71,8 @@ def compare(
 ) -> Finding:
     """Hold a store against what was acknowledged.
 
-    `unsure` is what it may have instead; `known` are the documents that are or were in
-    the index, as far back as anybody remembers.
+    `unsure` is what it may have instead; `known` are the documents and wordings that
+    are or were in the index, as far back as anybody remembers.
     """
     expected = {
         chunk_id: hashes
@@ -92,7 +94,7 @@ def compare(
     for chunk_id in inventory:
         if chunk_id in expected:
             continue
-        if chunk_id in unsure or document_of(chunk_id) in known:
+        if chunk_id in unsure or key_of(chunk_id) in known:
             surplus.append(chunk_id)
             has[chunk_id] = frozenset({_unlike(inventory[chunk_id])})
         else:
@@ -119,7 +121,7 @@ def _said(content: bytes, where: str) -> tuple[str, str | None]:
         record = from_line(content, where)
         embed_hash = record.get("embed_hash")
         return (
-            _name(record.get("chunk_id"), where),
+            _name(record.get("record_id", record.get("chunk_id")), where),
             None if embed_hash is None else typed(str, embed_hash, where),
         )
     try:

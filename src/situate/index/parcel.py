@@ -2,7 +2,7 @@
 
     RUN/upserts.jsonl            records, as in a chunks file
     RUN/metadata_updates.jsonl   records without their texts
-    RUN/deletes.jsonl            ids of chunks, with those of their documents
+    RUN/deletes.jsonl            names of records, with those of their documents
     RUN/manifest.json            what the three are, for whoever takes them in
     RUN/summary.json             what became of the documents, for people
 
@@ -20,6 +20,8 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
 from situate.files import is_folder, opened, sync_folder
+from situate.index.names import chunk_id_of
+from situate.index.wordings import as_sent
 from situate.output import Draft
 from situate.records import from_line, to_line
 
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 
     from situate.index.delta import Changes, Op
     from situate.index.folder import IndexFolder
-    from situate.index.state import Documents
+    from situate.index.state import Documents, DocumentState
     from situate.manifest import FileDigest
 
 FILES: Final[Mapping[Op, str]] = {
@@ -99,9 +101,12 @@ class Parcel:
                 stack.callback(drafts[op].discard)
             for each in sent:
                 kept = each.count("upsert") + each.count("metadata_update")
-                lines = index.records(target[each.doc_id]) if kept else {}
-                for chunk_id, op in each.ops.items():
-                    drafts[op].write(_line(each.doc_id, chunk_id, op, lines))
+                lines = index.records(target[each.key]) if kept else {}
+                for name, op in each.ops.items():
+                    if op == "delete":
+                        drafts[op].write(_gone(each.doc_id, name))
+                    else:
+                        drafts[op].write(_line(target[each.key], op, lines[name]))
             for draft in drafts.values():
                 draft.finish()
                 draft.publish()
@@ -148,14 +153,14 @@ def clear(folder: Path, kept: Collection[str]) -> None:
                 shutil.rmtree(path)
 
 
-def _line(doc_id: str, chunk_id: str, op: Op, lines: Mapping[str, bytes]) -> bytes:
-    if op == "delete":
-        return to_line({"chunk_id": chunk_id, "doc_id": doc_id})
-    line = lines[chunk_id]
-    if op == "upsert":
-        return line
-    record = from_line(line, chunk_id)
-    return to_line({key: record[key] for key in record if key not in TEXTS})
+def _gone(doc_id: str, name: str) -> bytes:
+    return to_line({"chunk_id": chunk_id_of(name), "record_id": name, "doc_id": doc_id})
+
+
+def _line(document: DocumentState, op: Op, line: bytes) -> bytes:
+    record = as_sent(from_line(line, document.doc_id), document)
+    left_out = TEXTS if op == "metadata_update" else ()
+    return to_line({key: record[key] for key in record if key not in left_out})
 
 
 def _json(value: Mapping[str, object]) -> bytes:

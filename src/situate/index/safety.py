@@ -1,19 +1,22 @@
 """Which documents an index goes on having (S3).
 
 Pure. A document leaves an index on a positive sign alone: a manifest deletes it, or it
-is absent from a listing that is complete. Too many deletions at once are held back
-until a person has allowed them, whatever the sign.
+is absent from a listing that is complete. Where an index keeps every wording, absence
+is no sign: a wording is not withdrawn by the next one taking its place. Too many
+deletions at once are held back until a person has allowed them, whatever the sign.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from situate.index.state import Documents, DocumentState
+    from situate.listing import Entry
+    from situate.validity import Keep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +42,9 @@ class Seen:
     """Where documents stand that a manifest deletes."""
     gaps: tuple[str, ...]
     """Why there may be more documents."""
+    keep: Keep = "latest"
+    withdrawn: Mapping[str, Sequence[Entry]] = field(default_factory=dict)
+    """Lines that delete one wording each, by the ids of the documents."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +53,13 @@ class Settled:
 
     documents: Documents
     kept: tuple[str, ...]
-    """Ids of documents that cannot be read and stay as they were read last."""
+    """Keys of those that stay as they were read last: that cannot be read, or are
+    earlier wordings of what can."""
     absent: tuple[str, ...]
-    """Ids of documents that are gone, and stay because that may be a mistake."""
+    """Keys of those that are gone, and stay: that may be a mistake, or every wording
+    is kept."""
     deleted: tuple[str, ...]
-    """Ids of documents that leave."""
+    """Keys of those that leave."""
     reasons: tuple[str, ...]
     """Why anything absent stays."""
 
@@ -59,14 +67,16 @@ class Settled:
 def gone(known: Documents, seen: Seen) -> Documents:
     """Give the known documents that nobody deletes and nothing is heard of."""
     missed = {each.path for each in seen.missed}
-    named = {each.named for each in seen.missed}
+    heard = {each.named for each in seen.missed}
+    if seen.keep == "all":
+        heard.update(document.doc_id for document in seen.read.values())
     return {
-        doc_id: document
-        for doc_id, document in known.items()
-        if doc_id not in seen.read
+        key: document
+        for key, document in known.items()
+        if key not in seen.read
         and not _is_deleted(document, seen)
         and document.path not in missed
-        and doc_id not in named
+        and document.doc_id not in heard
     }
 
 
@@ -74,15 +84,15 @@ def settle(known: Documents, seen: Seen) -> Settled:
     """Decide which known documents stay beside those that were read."""
     absent = gone(known, seen)
     kept = {
-        doc_id: document
-        for doc_id, document in known.items()
-        if doc_id not in seen.read
-        and doc_id not in absent
+        key: document
+        for key, document in known.items()
+        if key not in seen.read
+        and key not in absent
         and not _is_deleted(document, seen)
     }
     stay: Documents = {}
     reasons = list(seen.gaps)
-    if seen.gaps:
+    if seen.gaps or seen.keep == "all":
         stay = absent
     elif unknown := _unknown(known, seen):
         stay = {key: one for key, one in absent.items() if one.names_itself}
@@ -99,6 +109,18 @@ def settle(known: Documents, seen: Seen) -> Settled:
         deleted=tuple(sorted(key for key in known if key not in documents)),
         reasons=tuple(reasons) if stay or seen.gaps else (),
     )
+
+
+def withdrawal(
+    document: DocumentState, withdrawn: Mapping[str, Sequence[Entry]]
+) -> Entry | None:
+    """Give the line that deletes a wording, by its first or its present version."""
+    versions = {document.version, document.label or document.version}
+    for entry in withdrawn.get(document.doc_id, ()):
+        wording = entry.wording
+        if wording and wording.names(versions, document.effective_from):
+            return entry
+    return None
 
 
 def cleared(document: DocumentState) -> DocumentState:
@@ -154,7 +176,11 @@ def put_back(
 
 
 def _is_deleted(document: DocumentState, seen: Seen) -> bool:
-    return document.doc_id in seen.deleted_ids or document.path in seen.deleted_paths
+    return (
+        document.doc_id in seen.deleted_ids
+        or document.path in seen.deleted_paths
+        or withdrawal(document, seen.withdrawn) is not None
+    )
 
 
 def _unknown(known: Documents, seen: Seen) -> list[Missed]:

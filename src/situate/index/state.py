@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from situate.enrichment.reasons import AGAIN, NOT_WANTED
 from situate.errors import RecordError
 from situate.fields import Fields, typed
+from situate.index.names import wording_key
 from situate.model import digest
 from situate.records import from_line, to_line
 
@@ -164,7 +165,7 @@ NO_STATEMENTS: Final = Statements()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentState:
-    """A document as an index has it."""
+    """A document, or one wording of it, as an index has it."""
 
     doc_id: str
     path: str
@@ -181,13 +182,29 @@ class DocumentState:
     records: str
     """Under which name the records of its chunks are kept."""
     chunks: Mapping[str, Hashes]
-    """Ids and hashes, in the order of its records."""
+    """Names and hashes, in the order of its records."""
     statements: Statements = NO_STATEMENTS
     withheld: frozenset[str] = frozenset()
     """Chunks that it no longer has, and whose deletion nobody has allowed yet."""
+    label: str | None = None
+    """What its records are named by beside those of other wordings: the version that
+    it came with. None where they have the ids of their chunks."""
+    effective_from: str | None = None
+    until: str | None = None
+    """The day before the next wording begins."""
+
+    @property
+    def key(self) -> str:
+        """What it goes by among `Documents`."""
+        return wording_key(self.doc_id, self.label)
 
     def to_record(self) -> Record:
-        """Give its line."""
+        """Give its line; of wordings, only what there is to say."""
+        wording = {
+            "label": self.label,
+            "effective_from": self.effective_from,
+            "until": self.until,
+        }
         return {
             "doc_id": self.doc_id,
             "path": self.path,
@@ -199,6 +216,7 @@ class DocumentState:
             "records": self.records,
             "statements": self.statements.to_record(),
             "withheld": [*sorted(self.withheld)],
+            **{key: said for key, said in wording.items() if said is not None},
             "chunks": {key: known.to_list() for key, known in self.chunks.items()},
         }
 
@@ -221,6 +239,9 @@ class DocumentState:
             records=fields.text("records"),
             statements=Statements.from_fields(fields.nested("statements")),
             withheld=frozenset(fields.listed("withheld", str)),
+            label=_said(fields, "label"),
+            effective_from=_said(fields, "effective_from"),
+            until=_said(fields, "until"),
             chunks={
                 key: Hashes.from_list(value, where)
                 for key, value in fields.object("chunks").items()
@@ -231,7 +252,7 @@ class DocumentState:
 
 
 Documents = dict[str, DocumentState]
-"""By id, in the order of ids."""
+"""By their keys, in the order of keys."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,7 +267,7 @@ class State:
 
 
 Unsure = dict[str, frozenset[Hashes | None]]
-"""What a store may have of a chunk instead of what the state says, by its id.
+"""What a store may have of a chunk instead of what the state says, by its name.
 
 Deltas went out that nobody acknowledged: each may have been taken in, or not. None
 where a chunk may be missing.
@@ -383,11 +404,15 @@ def _documents(lines: Iterator[tuple[str, bytes]], name: str, count: int) -> Doc
     for _ in range(count):
         where, line = _next(lines, name)
         document = DocumentState.from_record(from_line(line, where), where)
-        found[document.doc_id] = document
+        found[document.key] = document
     for where, _ in lines:
         message = f"{where}: there are more lines than the first says"
         raise RecordError(message)
     return found
+
+
+def _said(fields: Fields, key: str) -> str | None:
+    return fields.text(key) if key in fields else None
 
 
 def _counts(fields: Fields, key: str) -> dict[str, int]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal
+
+from situate.validity import in_force
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,6 +63,25 @@ class Inspection:
     max_tokens: int | None = None
     """What the chunks were cut to; None when nothing says so."""
     min_tokens: int | None = None
+
+    def as_of(self, day: str) -> Inspection:
+        """Leave out what is not in force on a day, an ISO date."""
+        documents = tuple(map(partial(_as_of, day=day), self.documents))
+        return replace(self, documents=tuple(each for each in documents if each.chunks))
+
+
+def _as_of(inspected: Inspected, day: str) -> Inspected:
+    """Leave out chunks that are not in force, and blocks that only those hold."""
+    chunks = tuple(one for one in inspected.chunks if in_force(one.metadata, day))
+    held, kept = (
+        {block_id for chunk in some for block_id in chunk.block_ids}
+        for some in (inspected.chunks, chunks)
+    )
+    blocks = inspected.blocks
+    if blocks is not None:
+        gone = held - kept
+        blocks = {key: facts for key, facts in blocks.items() if key not in gone}
+    return replace(inspected, chunks=chunks, blocks=blocks)
 
 
 def roles(chunks: Sequence[Chunk]) -> tuple[Role, ...]:

@@ -446,8 +446,7 @@ def _offer(
         taken = [each for each in wanted if allowance.takes(each.request)]
         postponed += len(wanted) - len(taken)
         chosen.update(each.key for each in taken)
-        requests = tuple(each.request for each in taken)
-        tally.add(replace(plan, requests=requests), lambda _: False)
+        tally.add(plan.only([each.request for each in taken]), lambda _: False)
     estimate = tally.estimate()
     return Offer(
         requests=len(chosen),

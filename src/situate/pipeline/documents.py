@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from situate import readers
 from situate.chunking import Rules, chunk
 from situate.collector import collector_paused
-from situate.corpus import same_id
+from situate.corpus import same_id, same_wording
 from situate.errors import ReadError
 from situate.files import opened
 from situate.given import Given, read_sidecar
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from situate.readers import Read
     from situate.readers.tree import Sign
     from situate.tokens import TokenCounter
+    from situate.validity import Keep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +46,11 @@ class Prepared:
     def doc_id(self) -> str:
         """The id the document goes by."""
         return self.document.doc_id
+
+    @property
+    def effective_from(self) -> str | None:
+        """The first day on which the document is in force."""
+        return self.document.metadata.effective_from
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +108,8 @@ class Preparer:
     policy: Policy = field(default_factory=Policy)
     deleted: Mapping[str, str] = field(default_factory=dict)
     """Ids that a manifest deletes, and where it does."""
+    keep: Keep = "latest"
+    """Whether documents may be wordings of one, as in an index that keeps all."""
     at_hand: Mapping[Path, Prepared | Failed] = field(default_factory=dict)
     """What has been read and cut before, and is not again."""
 
@@ -154,7 +162,7 @@ class Preparer:
                 doc_type=self.doc_type,
             )
             self._refuse(settled, source)
-            document = _kept(settled.document, self.policy.kept(outside))
+            document = _kept(settled.document, self.policy)
             chunks = chunk(document, self.rules, self.counter, corpus=self.corpus)
         title = chunks[0].metadata.title if chunks else document.metadata.title
         self._miss(settled, title, source)
@@ -209,7 +217,7 @@ class Preparer:
         Raises:
             SituateError: two documents name one id.
         """
-        ids = Ids()
+        ids = Ids(self.keep)
         for source in sources:
             outcome = self.outcome(source)
             ids.add(outcome)
@@ -251,33 +259,34 @@ def _own(read: Read, source: Source) -> Given:
     )
 
 
-def _kept(document: Document, keep: frozenset[str] | None) -> Document:
+def _kept(document: Document, policy: Policy) -> Document:
     """Leave out the keys that are not to travel, also those of sections."""
-    if keep is None:
+    if policy.keep is None:
         return document
     return replace(
         document,
-        metadata=_only(document.metadata, keep),
-        root=_with_only(document.root, keep),
+        metadata=_only(document.metadata, policy),
+        root=_with_only(document.root, policy),
     )
 
 
-def _with_only(root: Section, keep: frozenset[str]) -> Section:
+def _with_only(root: Section, policy: Policy) -> Section:
     """Give a section whose metadata, and that of all below it, keep these keys."""
     made: dict[str, Section] = {}
     for section, _ in reversed(list(walk(root))):
         metadata = section.metadata
         made[section.section_id] = replace(
             section,
-            metadata=None if metadata is None else _only(metadata, keep),
+            metadata=None if metadata is None else _only(metadata, policy),
             children=tuple(made[child.section_id] for child in section.children),
         )
     return made[root.section_id]
 
 
-def _only(metadata: Metadata, keep: frozenset[str]) -> Metadata:
+def _only(metadata: Metadata, policy: Policy) -> Metadata:
     custom = metadata.custom
-    return replace(metadata, custom={key: custom[key] for key in custom if key in keep})
+    kept = {key: custom[key] for key in custom if policy.keeps(key)}
+    return replace(metadata, custom=kept)
 
 
 class Named(Protocol):
@@ -291,12 +300,20 @@ class Named(Protocol):
     def doc_id(self) -> str:
         """The id it goes by."""
 
+    @property
+    def effective_from(self) -> str | None:
+        """The first day on which it is in force."""
+
 
 class Ids:
-    """The ids seen so far, which documents may choose themselves."""
+    """The ids seen so far, which documents may choose themselves.
 
-    def __init__(self) -> None:
-        self._paths: dict[str, Path] = {}
+    Where every wording is kept, documents of one id differ in when they begin.
+    """
+
+    def __init__(self, keep: Keep = "latest") -> None:
+        self._keep = keep
+        self._paths: dict[tuple[str, str | None], Path] = {}
 
     def add(self, outcome: Named | Failed) -> None:
         """Note a document's id.
@@ -304,11 +321,15 @@ class Ids:
         Raises:
             SituateError: an earlier document has it.
         """
-        if not isinstance(outcome, Failed):
-            doc_id, path = outcome.doc_id, outcome.source.path
-            other = self._paths.setdefault(doc_id, path)
-            if other != path:
-                raise same_id(doc_id, other, path)
+        if isinstance(outcome, Failed):
+            return
+        doc_id, path = outcome.doc_id, outcome.source.path
+        begins = outcome.effective_from if self._keep == "all" else None
+        other = self._paths.setdefault((doc_id, begins), path)
+        if other != path:
+            if self._keep == "all":
+                raise same_wording(doc_id, begins, other, path)
+            raise same_id(doc_id, other, path)
 
 
 def _bytes_of(source: Source, most: int) -> bytes:

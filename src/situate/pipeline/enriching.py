@@ -157,7 +157,7 @@ async def enrich_in_order(  # noqa: PLR0913 - each is owned by somebody else
     Raises:
         SituateError: two documents name one id, or no request can succeed.
     """
-    ids = Ids()
+    ids = Ids(preparer.keep)
     window: deque[_Waiting] = deque()
 
     def planned(source: Source) -> _Planned | Failed:
@@ -192,9 +192,12 @@ async def enrich_in_order(  # noqa: PLR0913 - each is owned by somebody else
 
 def _under_way(plan: DocumentPlan) -> int:
     """Say how many requests of a document may be under way from the start."""
-    if any(request.parameters.cached for request in plan.requests):
-        return 1
-    return len(plan.requests)
+    return sum(
+        1
+        if any(request.parameters.cached for request in part.requests)
+        else len(part.requests)
+        for part in plan.parts
+    )
 
 
 async def _make_room(

@@ -19,7 +19,7 @@ from situate.files import opened
 from situate.model import is_paragraph, leaf_ids
 from situate.pipeline.crumbs import crumbs_of
 from situate.pipeline.edges import Edge, Surroundings, parted
-from situate.pipeline.showing import find_among, passage
+from situate.pipeline.showing import passage
 from situate.readers import read
 from situate.readers.options import DEFAULTS
 from situate.tokens import load_counter
@@ -100,14 +100,20 @@ class Explanation:
         return self.chunk.reading == self.chunk.text
 
 
-def explain(chunk_id: str, chunks: Path, *, source: Path | None = None) -> Explanation:
-    """Explain a chunk by its file, and by what stands beside it.
+def explain(
+    chunk: Chunk,
+    document: Sequence[Chunk],
+    chunks: Path,
+    *,
+    source: Path | None = None,
+) -> Explanation:
+    """Explain a chunk among all of its document, by what stands beside a chunks file.
 
     Raises:
-        RecordError: no chunk has this id, or a file is not what its name says.
+        RecordError: a file is not what its name says.
         ReadError: the source cannot be read.
     """
-    chunk, document = find_among(chunk_id, chunks)
+    chunk_id = chunk.chunk_id
     notes: list[str] = []
     about = _Beside.of(chunks, chunk.doc_id, notes)
     leaves = leaf_ids(document)

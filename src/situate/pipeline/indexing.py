@@ -17,6 +17,7 @@ from situate.index.folder import IndexFolder
 from situate.index.inventory import compare, joined, read_inventory
 from situate.index.parcel import Parcel, clear
 from situate.index.state import Pending, State, run_id
+from situate.index.wordings import hashes, in_order
 from situate.output import held, writing
 
 if TYPE_CHECKING:
@@ -121,8 +122,9 @@ class Index:
         count = sum(map(len, away.values()))
         reason = self.above_share(count, allow_deletes)
         if reason is None:
-            return target, 0, ()
-        return self._put_back(target, away), count, (reason,)
+            return in_order(target, self.folder.records), 0, ()
+        whole = self._put_back(target, away)
+        return in_order(whole, self.folder.records), count, (reason,)
 
     @property
     def _counted(self) -> Documents:
@@ -149,17 +151,22 @@ class Index:
     ) -> Documents:
         """Keep chunks that are not to be deleted, and their records."""
         found = safety.put_back(self.latest, target, away)
-        for doc_id, chunk_ids in away.items():
-            before, after = self.latest[doc_id], target.get(doc_id)
+        for key, names in away.items():
+            before, after = self.latest[key], target.get(key)
             if after is None or after.records == before.records:
                 continue
-            old = self.folder.records(before)
-            lines = [
-                *self.folder.records(after).values(),
-                *(line for key, line in old.items() if key in chunk_ids),
-            ]
-            name = self.folder.keep(b"".join(lines))
-            found[doc_id] = replace(found[doc_id], records=name)
+            old = {
+                name: line
+                for name, line in self.folder.records(before).items()
+                if name in names
+            }
+            lines = [*self.folder.records(after).values(), *old.values()]
+            found[key] = replace(
+                found[key],
+                records=self.folder.keep(b"".join(lines)),
+                # Not what was sent of them, where they were to end on another day.
+                chunks={**found[key].chunks, **hashes(old)},
+            )
         return found
 
     def send(self, target: Documents, sent: Sent, unsure: Unsure | None = None) -> Sent:

@@ -110,9 +110,7 @@ class Asking:
         if self.address is None:
             return
         objection = self.egress.objection(
-            url=self.address,
-            model=self.settings.model,
-            mode=mode or self.settings.mode,
+            url=self.address, model=self.settings.model, mode=mode or self.settings.mode
         )
         if objection is not None:
             message = f"{self.config_path}: {objection}"
@@ -199,6 +197,7 @@ class Job:
             self.folder,
             excluded=self.excluded,
             listings=self.listings,
+            keep=self.config.versions.keep,
         )
 
     @property
@@ -322,7 +321,7 @@ class Job:
             if planned.trouble is not None:
                 seen.withheld.append(planned.trouble)
             tally.add(planned, known, stored)
-            chosen[planned.view] += 1
+            chosen.update(part.view for part in planned.parts)
             for view in _views(asking) if compare else ():
                 other = others.setdefault(
                     view, Tally(settings=asking.settings, facts=asking.facts)
@@ -439,18 +438,20 @@ def _listings(config: Config) -> tuple[Listing, ...]:
         ConfigError: a line is wrong, or two contradict each other.
     """
     names = config.corpus.manifests
-    listings = tuple(map(read_listing, _manifests(config), names))
-    check_together(listings)
+    keep = config.versions.keep
+    paths = zip(_manifests(config), names, strict=True)
+    listings = tuple(read_listing(path, name, keep) for path, name in paths)
+    check_together(listings, keep)
     return listings
 
 
 def _deleted(listings: Sequence[Listing]) -> dict[str, str]:
-    """Give the ids that manifests delete, and where."""
+    """Give the ids that manifests delete whole, and where."""
     return {
         entry.doc_id: entry.said_in
         for listing in listings
         for entry in listing.entries
-        if entry.op == "delete"
+        if entry.op == "delete" and entry.wording is None
     }
 
 
@@ -478,6 +479,7 @@ def _settings(asked: EnrichmentConfig) -> Settings:
         endpoint=asked.endpoint,
         base_url=asked.base_url,
         accept_models=asked.accept_models,
+        enrich_when=asked.enrich_when,
         view=asked.view,
         mode=asked.mode,
         reuse=asked.reuse,

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from situate.compare.drafting import MODEL, QUESTIONS, Draft, draw
+from situate.enrichment.audience import withheld
 from situate.enrichment.cache import Cache
 from situate.enrichment.estimate import estimate
 from situate.enrichment.ledger import Ledger
@@ -19,6 +20,7 @@ from situate.enrichment.live import Session
 from situate.enrichment.plan import plan
 from situate.enrichment.reasons import REASONS
 from situate.errors import ConfigError
+from situate.model import leaf_ids
 from situate.pipeline.enriching import waited_for
 from situate.pipeline.stating import Spending, job_for
 from situate.pipeline.watching import Forecast
@@ -83,7 +85,10 @@ def questions(
     asking = _asking(job, asked, watcher)
     asking.check()
     drawn = draw(
-        [(each.document, each.chunks) for each in documents], asked.limits, seed=seed
+        [(each.document, each.chunks) for each in documents],
+        asked.limits,
+        seed=seed,
+        withheld=_withheld(asking, documents),
     )
     if not drawn:
         watcher.note("no chunk has anything to ask a model about")
@@ -132,6 +137,19 @@ def _asking(job: Job, asked: Questioning, watcher: Watcher) -> Asking:
     )
     asked_so = replace(job, config=replace(config, enrichment=enrichment))
     return job_for(asked_so, PROMPT, Spending()).asked()
+
+
+def _withheld(asking: Asking, documents: Sequence[Prepared]) -> frozenset[str]:
+    """Name the chunks that no model may be shown (S6)."""
+    conditions = asking.settings.enrich_when
+    if conditions is None:
+        return frozenset()
+    found: set[str] = set()
+    for each in documents:
+        ids = leaf_ids(each.chunks)
+        leaves = [chunk for chunk in each.chunks if chunk.chunk_id in ids]
+        found |= withheld(each.document, leaves, conditions)
+    return frozenset(found)
 
 
 def _planned(

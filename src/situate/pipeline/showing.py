@@ -10,9 +10,10 @@ from situate.errors import RecordError
 from situate.files import opened
 from situate.readers.decoding import clean, decode
 from situate.records import from_line, from_record, read_lines
+from situate.validity import in_force, said_validity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from situate.model import Chunk
@@ -28,16 +29,36 @@ class Shown:
     """What stands in the source; None without a source or without spans."""
 
 
-def find_chunk(chunk_id: str, chunks: Path, *, source: Path | None = None) -> Shown:
+def find_chunk(
+    chunk_id: str, chunks: Path, *, source: Path | None = None, day: str | None = None
+) -> Shown:
     """Find a chunk and, given its source, the passage.
+
+    With a day, an ISO date, it has to be in force then.
 
     Raises:
         RecordError: no chunk has this id, or a file cannot be read.
         ReadError: the source cannot be decoded.
     """
     (*_, (where, record)), _ = _up_to(chunk_id, chunks)
-    chunk = from_record(record, where)
+    chunk = chosen([from_record(record, where)], day)
     return Shown(chunk=chunk, passage=passage(chunk, source))
+
+
+def chosen(wordings: Sequence[Chunk], day: str | None) -> Chunk:
+    """Give the wording of a chunk that is in force on a day, else the last.
+
+    Raises:
+        RecordError: none is in force then.
+    """
+    if day is None:
+        return wordings[-1]
+    for chunk in wordings:
+        if in_force(chunk.metadata, day):
+            return chunk
+    told = "; ".join(said_validity(chunk.metadata) for chunk in wordings)
+    message = f"{wordings[-1].chunk_id!r} is not in force on {day}: {told}"
+    raise RecordError(message)
 
 
 def find_among(chunk_id: str, chunks: Path) -> tuple[Chunk, tuple[Chunk, ...]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections import Counter
+from collections import Counter, defaultdict
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -23,8 +23,10 @@ from situate.files import opened as opened_file
 from situate.files import resolved
 from situate.index import safety
 from situate.index.delta import by_document
+from situate.index.names import doc_id_of, record_id
 from situate.index.safety import Missed, Seen
 from situate.index.state import NO_STATEMENTS, DocumentState, Hashes, Statements
+from situate.index.wordings import label_of, nearest
 from situate.manifest import NOTHING_SPENT, Note
 from situate.model import digest, leaf_ids
 from situate.pipeline.documents import Failed, Ids
@@ -37,12 +39,14 @@ from situate.pipeline.written import written
 from situate.records import enrichment_in, from_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from situate.config import Config
     from situate.corpus import Found, Source
+    from situate.index.safety import Settled
     from situate.index.state import Documents
+    from situate.listing import Entry
     from situate.model import Chunk, Enrichment
     from situate.pipeline.documents import Prepared
     from situate.pipeline.indexing import Index, Outcome
@@ -80,6 +84,7 @@ def sync(config: Config, watcher: Watcher, *, allow_deletes: int | None = None) 
         SituateError: nothing can be sent.
     """
     (job,) = ready([config])
+    job = replace(job, preparer=replace(job.preparer, keep=config.versions.keep))
     if job.asking is not None:
         job.asking.check()
     found = job.survey()
@@ -93,6 +98,7 @@ class _Same:
 
     source: Source
     doc_id: str
+    effective_from: str | None
 
 
 class _Sync:
@@ -105,7 +111,15 @@ class _Sync:
         self._places = Places()
         self._folder = str(resolved(job.folder))
         self._config_hash = _hash_of(job)
-        self._ids = Ids()
+        self._keep = job.config.versions.keep
+        self._ids = Ids(self._keep)
+        self._wordings: defaultdict[str, list[DocumentState]] = defaultdict(list)
+        for document in index.known.values():
+            self._wordings[document.doc_id].append(document)
+        self._withdrawn: defaultdict[str, list[Entry]] = defaultdict(list)
+        for entry in _deletions(job):
+            if entry.wording is not None:
+                self._withdrawn[entry.doc_id].append(entry)
         self._read: Documents = {}
         self._missed: list[Missed] = []
         self._failed: list[Note] = []
@@ -133,13 +147,7 @@ class _Sync:
         target, withheld, reasons = self._index.within_share(
             settled.documents, allow_deletes
         )
-        for doc_id in (*settled.absent, *settled.deleted):
-            if doc_id in target:
-                self._outcomes[doc_id] = "kept"
-        # Not what was known last: a delta says the same when it comes again.
-        for doc_id in {*self._index.base.documents, *by_document(self._index.unsure)}:
-            if doc_id not in target:
-                self._outcomes[doc_id] = "deleted"
+        self._conclude(settled, target)
         stated = self._stated(target)
         sent = Sent(
             corpus=self._job.config.corpus.name,
@@ -157,6 +165,29 @@ class _Sync:
         )
         return self._index.send(target, sent)
 
+    def _conclude(self, settled: Settled, target: Documents) -> None:
+        """Say what became of documents that were not read."""
+        read = {document.doc_id for document in self._read.values()}
+        stay = {document.doc_id for document in target.values()}
+        for key in (*settled.absent, *settled.deleted):
+            if key in target and (doc_id := doc_id_of(key)) not in read:
+                self._outcomes[doc_id] = "kept"
+        # Not what was known last: a delta says the same when it comes again.
+        for key in {*self._index.base.documents, *by_document(self._index.unsure)}:
+            if (doc_id := doc_id_of(key)) not in stay:
+                self._outcomes[doc_id] = "deleted"
+        for document in target.values():
+            if document.until is not None and document.effective_from is None:
+                self._hint(document)
+
+    def _hint(self, document: DocumentState) -> None:
+        """Warn of a wording without a date that came after one with a date."""
+        if self._read.get(document.key) and self._outcomes[document.doc_id] == "ok":
+            self._watcher.note(
+                f"{document.doc_id}: names no effective_from, and so holds before its "
+                f"other wordings alone, until {document.until}"
+            )
+
     def _look(self, sources: Sequence[Source]) -> None:
         """Find out which documents are as they were, and cut the others."""
         before = {
@@ -164,14 +195,21 @@ class _Sync:
             for each in self._index.base.documents.values()
             if each.config == self._config_hash
             and each.doc_id not in self._job.preparer.deleted
+            and safety.withdrawal(each, self._withdrawn) is None
+            and (each.label is None or self._keep == "all")
         }
         changed = []
         for source in sources:
             said = self._input(source)
             known = before.get((self._where(source), said or ""))
             if known is not None and self._stays(known):
-                self._ids.add(_Same(source=source, doc_id=known.doc_id))
-                self._read[known.doc_id] = known
+                same = _Same(
+                    source=source,
+                    doc_id=known.doc_id,
+                    effective_from=known.effective_from,
+                )
+                self._ids.add(same)
+                self._read[known.key] = known
                 self._outcomes[known.doc_id] = "unchanged"
                 self._watcher.advance()
             else:
@@ -224,7 +262,7 @@ class _Sync:
         Raises:
             RecordError: the records that hold them are not what was kept.
         """
-        known = self._index.known.get(prepared.doc_id)
+        known = nearest(prepared.effective_from, self._wordings[prepared.doc_id])
         if known is None or not self._index.folder.has_records(known):
             return {}
         ids = leaf_ids(prepared.chunks)
@@ -233,12 +271,14 @@ class _Sync:
         now = bases(prepared.document, leaves) if then else {}
         same = [key for key, basis in now.items() if then.get(key) == basis]
         lines = self._index.folder.records(known) if same else {}
-        return {key: enrichment_in(from_line(lines[key], key), key) for key in same}
+        found = {key: lines[record_id(key, known.label)] for key in same}
+        return {key: enrichment_in(from_line(found[key], key), key) for key in same}
 
     def _take(self, outcome: Written, said: str, statements: Statements) -> None:
         """Keep a document that was read."""
         source, doc_id = outcome.source, outcome.doc_id
-        self._read[doc_id] = DocumentState(
+        label = self._label(outcome)
+        read = DocumentState(
             doc_id=doc_id,
             path=self._where(source),
             names_itself=doc_id != source.named,
@@ -247,20 +287,38 @@ class _Sync:
             version=outcome.version,
             metadata_hash=outcome.metadata_hash,
             records=self._index.folder.keep(outcome.chunks),
-            chunks=_chunks(outcome),
+            chunks=_chunks(outcome, label),
             statements=statements,
+            label=label,
+            effective_from=outcome.effective_from,
         )
+        if entry := safety.withdrawal(read, self._withdrawn):
+            reason = (
+                f"{source.doc_id}: is the wording of {doc_id!r} that {entry.said_in} "
+                "deletes; remove the file or that line"
+            )
+            self._miss(source, reason)
+            return
+        self._read[read.key] = read
+        self._wordings[doc_id].append(read)
         self._outcomes[doc_id] = "ok"
         for warning in outcome.warnings:
             self._watcher.note(f"{doc_id}: {warning}")
+
+    def _label(self, outcome: Written) -> str | None:
+        """Give what the records of a document are named by beside their chunks."""
+        if self._keep == "latest":
+            return None
+        others = self._wordings[outcome.doc_id]
+        return label_of(outcome.version, outcome.effective_from, others)
 
     def _miss(self, source: Source, reason: str) -> None:
         """Note a document that cannot be read."""
         where = self._where(source)
         self._missed.append(Missed(path=where, named=source.named))
         known = [
-            doc_id
-            for doc_id, document in self._index.known.items()
+            document.doc_id
+            for document in self._index.known.values()
             if document.path == where
         ]
         for doc_id in known or [source.named]:
@@ -269,12 +327,7 @@ class _Sync:
         self._watcher.note(f"failed: {reason}")
 
     def _seen(self, gaps: Sequence[str]) -> Seen:
-        entries = [
-            entry
-            for listing in self._job.listings
-            for entry in listing.entries
-            if entry.op == "delete"
-        ]
+        entries = [each for each in _deletions(self._job) if each.wording is None]
         return Seen(
             read=self._read,
             missed=tuple(self._missed),
@@ -283,6 +336,8 @@ class _Sync:
                 self._where(entry.source) for entry in entries if entry.source
             ),
             gaps=tuple(gaps),
+            keep=self._keep,
+            withdrawn=self._withdrawn,
         )
 
     def _emptied(self, gone: Documents) -> list[str]:
@@ -311,12 +366,19 @@ class _Sync:
         return () if reason is None else (reason,)
 
     def _stated(self, target: Documents) -> Stated | None:
-        """Count the statements of the whole index, where any are asked for."""
+        """Count the statements of the whole index, where any are asked for.
+
+        Not of wordings that nobody can ask about, as their files hold others now.
+        """
         if self._job.asking is None:
             return None
         fallbacks: Counter[str] = Counter()
         skipped: Counter[str] = Counter()
-        found = [document.statements for document in target.values()]
+        found = [
+            document.statements
+            for key, document in target.items()
+            if key in self._read or self._keep == "latest"
+        ]
         for each in found:
             fallbacks.update(each.fallbacks)
             skipped.update(each.skipped)
@@ -361,6 +423,14 @@ class _Sync:
         return hashed.hexdigest()
 
 
+def _deletions(job: Job) -> Iterator[Entry]:
+    """Yield the lines of manifests that delete something."""
+    for listing in job.listings:
+        for entry in listing.entries:
+            if entry.op == "delete":
+                yield entry
+
+
 def _digest(path: Path, most: int) -> bytes:
     """Hash a file, no further than a reader would accept.
 
@@ -384,12 +454,13 @@ def _said(source: Source) -> str:
     return json.dumps([source.doc_id, told, source.sidecar is None], sort_keys=True)
 
 
-def _chunks(outcome: Written) -> Mapping[str, Hashes]:
-    """Give the ids and hashes of a document's chunks."""
+def _chunks(outcome: Written, label: str | None) -> Mapping[str, Hashes]:
+    """Give the names and hashes of a document's records."""
     found = {}
     for line in outcome.chunks.splitlines():
         record = from_line(line, outcome.doc_id)
-        found[str(record["chunk_id"])] = Hashes.of(record, outcome.doc_id)
+        name = record_id(str(record["chunk_id"]), label)
+        found[name] = Hashes.of(record, outcome.doc_id)
     return found
 
 
@@ -412,6 +483,7 @@ def _hash_of(job: Job) -> str:
             asked.view,
             asked.reuse,
             *([hidden] if (hidden := job.config.enrichment.redact) else []),
+            *([asked.enrich_when] if asked.enrich_when else []),
         ]
     return digest(json.dumps(decisive, sort_keys=True))
 

@@ -29,6 +29,7 @@ class Written:
     version: str
     metadata_hash: str
     """Of what the document says about itself."""
+    effective_from: str | None
     warnings: tuple[str, ...]
     chunks: bytes
     """Its lines of the chunks file."""
@@ -49,6 +50,7 @@ def written(document: Prepared, chunks: Sequence[Chunk]) -> Written | Failed:
             doc_id=document.document.doc_id,
             version=document.document.version,
             metadata_hash=_hash(document.document.metadata),
+            effective_from=document.effective_from,
             warnings=document.warnings,
             chunks=b"".join([lines.line(chunk) for chunk in chunks]),
             blocks=to_line(blocks_record(document.document)),

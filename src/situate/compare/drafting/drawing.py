@@ -21,7 +21,7 @@ from situate.enrichment.worth import has_prose
 from situate.model import leaf_ids, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from situate.compare.grounds import Ground
     from situate.model import Chunk, Document, Span
@@ -49,13 +49,18 @@ class Limits:
 
 
 def draw(
-    documents: Sequence[tuple[Document, Sequence[Chunk]]], limits: Limits, *, seed: int
+    documents: Sequence[tuple[Document, Sequence[Chunk]]],
+    limits: Limits,
+    *,
+    seed: int,
+    withheld: Collection[str] = (),
 ) -> tuple[Drawn, ...]:
     """Draw leaves of documents, in the order of these, then of reading.
 
     A hash of the seed and of a chunk's id says which: a document that is added takes
     the place of some and moves no other. Left out are leaves without prose (E13),
-    those whose words stand in two places, and those that do not stand in one piece.
+    those `withheld` from any model, by their ids, those whose words stand in two
+    places, and those that do not stand in one piece.
     """
     standing = [_Standing(document, chunks) for document, chunks in documents]
     said = Counter(_plain(leaf) for each in standing for leaf in each.leaves)
@@ -64,7 +69,9 @@ def draw(
             (_rank(leaf, seed), number, at)
             for number, each in enumerate(standing)
             for at, leaf in enumerate(each.leaves)
-            if has_prose(leaf) and said[_plain(leaf)] == 1
+            if has_prose(leaf)
+            and said[_plain(leaf)] == 1
+            and leaf.chunk_id not in withheld
         ),
     )
     drawn: dict[tuple[int, int], Drawn] = {}
