@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from situate.enrichment.gate import Context, known_words
+from situate.enrichment.gate import Context, forms_of, known_words
 from situate.enrichment.grounding import evidence_of
 from situate.enrichment.language import script_of
 
@@ -28,6 +28,8 @@ class _OfPart:
 
     script: str | None
     known: str
+    hidden: tuple[str, ...]
+    """What none of them holds, as `gate.forms_of` gives it."""
     contexts: dict[str, Context] = field(default_factory=dict)
     """By what was shown."""
 
@@ -62,6 +64,7 @@ class Contexts:
                 known=part.known,
                 evidence=evidence_of(shown),
                 instructions=self.instructions,
+                hidden=part.hidden,
             )
         return part.contexts[shown]
 
@@ -69,12 +72,18 @@ class Contexts:
         self, gate: Gate, statement: str, request: PlannedRequest, passage: Passage
     ) -> Verdict:
         """Say whether a statement may stand as an answer about a chunk."""
-        return gate.judge(statement, self.chunks[passage.index], self.of(request))
+        return gate.judge(statement, self._shown[passage.index], self.of(request))
+
+    @property
+    def _shown(self) -> Sequence[Chunk]:
+        """The chunks as a model may see them."""
+        return self.planned.chunks or self.chunks
 
     def _said(self, part: Part) -> _OfPart:
         """Give the script of what may be seen together, and what it says already."""
-        asked = (self.chunks[passage.index] for passage in part.passages)
+        asked = (self._shown[passage.index] for passage in part.passages)
         return _OfPart(
             script=script_of(part.document_text[:_SCRIPT_SAMPLE]),
             known=known_words(asked),
+            hidden=forms_of(self.planned.hidden),
         )

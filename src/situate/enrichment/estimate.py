@@ -16,9 +16,9 @@ from situate import pricing
 from situate.usage import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from situate.enrichment.plan import DocumentPlan
+    from situate.enrichment.plan import DocumentPlan, Part
     from situate.enrichment.questions import Passage, PlannedRequest
     from situate.enrichment.settings import Mode, Settings, View
     from situate.pricing import ModelFacts, Prices
@@ -123,15 +123,8 @@ class Tally:
         self.skipped += len(plan.skipped)
         for part in plan.parts:
             warmed = False
-            for request in part.requests:
-                missing = [each for each in request.passages if not known(each)]
-                if not missing or (stored is not None and stored(request)):
-                    continue
-                asked = request.about(missing)
-                if asked.identity in self._asked:
-                    continue
-                self._asked.add(asked.identity)
-                self.open += len(missing)
+            for asked in to_send(part, known, stored, self._asked):
+                self.open += len(asked.passages)
                 self._request(asked, warmed=warmed)
                 warmed = True
 
@@ -199,6 +192,27 @@ class Tally:
             used = self.usage.input + self.usage.output
             minutes.append(used / settings.tokens_per_minute)
         return max(minutes) / 60
+
+
+def to_send(
+    plan: DocumentPlan | Part,
+    known: Callable[[Passage], bool],
+    stored: Callable[[PlannedRequest], bool] | None,
+    seen: set[str],
+) -> Iterator[PlannedRequest]:
+    """Yield the requests of a document, or a part, that have no answer yet.
+
+    What is `known` of a chunk is not asked, nor a request whose reply is `stored`.
+    Equal ones are sent once: `seen` holds those of before, and is added to.
+    """
+    for request in plan.requests:
+        missing = [each for each in request.passages if not known(each)]
+        if not missing or (stored is not None and stored(request)):
+            continue
+        asked = request.about(missing)
+        if asked.identity not in seen:
+            seen.add(asked.identity)
+            yield asked
 
 
 def estimate(

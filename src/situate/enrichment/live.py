@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from situate.enrichment.questions import PlannedRequest
     from situate.enrichment.reasons import StopReason
     from situate.enrichment.settings import Settings, View
-    from situate.model import Chunk, Document, EnrichmentStatus
+    from situate.model import Chunk, Document, EnrichmentStatus, JsonValue
     from situate.pricing import ModelFacts
     from situate.prompts import Prompt
     from situate.tokens import TokenCounter
@@ -219,7 +219,8 @@ class Session:
             ProviderUnusable: as `enrich` does.
         """
         # What is shown together is warmed and judged together (S6).
-        askers = [self._asker(document, chunks, part) for part in planned.parts]
+        shown = planned.chunks or chunks
+        askers = [self._asker(document, shown, planned, each) for each in planned.parts]
         contexts = self._contexts(document, planned, chunks)
         try:
             async with asyncio.TaskGroup() as group:
@@ -237,9 +238,19 @@ class Session:
             index: outcome for task in tasks for index, outcome in task.result().items()
         }
         self._tally(document.doc_id, settled)
+        if planned.trouble is not None:
+            self._warnings.append(planned.trouble)
+            self._chunks += len(planned.skipped)
+            self._skipped.update(planned.skipped.values())
         return {index: self._named(outcome) for index, outcome in settled.items()}
 
-    def _asker(self, document: Document, chunks: Sequence[Chunk], part: Part) -> Asker:
+    def _asker(
+        self,
+        document: Document,
+        chunks: Sequence[Chunk],
+        planned: DocumentPlan,
+        part: Part,
+    ) -> Asker:
         return Asker(
             settings=self._settings,
             wire=self._wire,
@@ -249,7 +260,7 @@ class Session:
             answers=Answers(self._wire),
             held=self._held,
             gate=self._gate,
-            judged_by=self._judged_by(part, document),
+            judged_by=self._judged_by(planned, part, document),
             user=User(corpus=_corpus_of(chunks), doc_id=document.doc_id),
         )
 
@@ -352,12 +363,14 @@ class Session:
             view=view,
         )
 
-    def _judged_by(self, part: Part, document: Document) -> str:
+    def _judged_by(self, planned: DocumentPlan, part: Part, document: Document) -> str:
         """Hash what answers are judged by, beside what is in the keys of chunks."""
         language = document.metadata.language
         cap = self._settings.statement_max_tokens
         rules, text = self._gate.rules, digest(part.document_text)
-        return digest(canonical([rules, language, cap, text]))
+        hidden: list[JsonValue] = [*sorted(planned.hidden)]
+        beside = [hidden] if hidden else []
+        return digest(canonical([rules, language, cap, text, *beside]))
 
     def _contexts(
         self, document: Document, planned: DocumentPlan, chunks: Sequence[Chunk]

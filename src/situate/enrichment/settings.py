@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from decimal import Decimal
     from pathlib import Path
 
+    from situate.enrichment.redaction import Redaction
+
 REPLAY = "replay"
 """The provider that answers from recorded replies."""
 
@@ -73,6 +75,8 @@ class Settings:
     """How long after its first question a session goes on asking."""
     replay: Path | None = None
     """Cassette file or directory; None takes the shipped ones."""
+    redaction: Redaction | None = None
+    """What of a document a model may not see."""
 
     @property
     def replayed(self) -> bool:

@@ -157,7 +157,7 @@ def submit(
         SituateError: a glob matches nothing, or something cannot be written.
     """
     job, asking = opened(config)
-    asking.check()
+    asking.check(mode="batch")
     with _office(job, asking, watcher, timing) as office, office.tickets.locked():
         messages = _run(office, office.recover())
         allowance = _allowance(office)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from contextlib import contextmanager
@@ -14,11 +15,13 @@ from situate.enrichment.budget import check_limits
 from situate.enrichment.cache import Cache, refuse_network
 from situate.enrichment.estimate import Tally, compared
 from situate.enrichment.plan import plan
-from situate.enrichment.providers import open_provider
+from situate.enrichment.providers import asked_at, open_provider
+from situate.enrichment.redaction import Redaction
 from situate.enrichment.settings import Settings
 from situate.errors import ConfigError, RecordError
 from situate.files import is_folder, opened, resolved
 from situate.listing import check_together, read_listing
+from situate.organisation import Egress, read_egress
 from situate.pipeline.documents import Prepared, Preparer
 from situate.pipeline.watching import Forecast
 from situate.pricing import load_models
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
     from situate.enrichment.exchange import Provider
     from situate.enrichment.plan import DocumentPlan
     from situate.enrichment.questions import Passage
-    from situate.enrichment.settings import View
+    from situate.enrichment.settings import Mode, View
     from situate.listing import Listing
     from situate.pipeline.watching import Watcher
     from situate.pricing import ModelFacts
@@ -54,6 +57,9 @@ class Asking:
     facts: ModelFacts
     provider: Provider
     cache_directory: Path
+    config_path: Path
+    egress: Egress
+    """What the organisation allows."""
 
     @classmethod
     def of(cls, config: Config) -> Asking | None:
@@ -78,17 +84,37 @@ class Asking:
                 replay=settings.replay,
             ),
             cache_directory=config.cache.directory,
+            config_path=config.path,
+            egress=Egress() if settings.replayed else read_egress(os.environ),
         )
 
-    def check(self) -> None:
-        """Find out, before any work, whether limits and answers can be kept.
+    @property
+    def address(self) -> str | None:
+        """Where text is sent; None where recorded replies answer."""
+        settings = self.settings
+        if settings.replayed:
+            return None
+        return asked_at(settings.provider, settings.base_url)
+
+    def check(self, *, mode: Mode | None = None) -> None:
+        """Find out, before any work, whether it may be asked and answers be kept.
+
+        `mode` is how, where that is not what the config says.
 
         Raises:
-            ConfigError: limits on spending do not fit the model, or the cache is on
-                a network file system.
+            ConfigError: limits on spending do not fit the model, the cache is on a
+                network file system, or the organisation does not allow to ask so.
         """
         check_limits(self.settings, self.facts)
         refuse_network(self.cache_directory)
+        if self.address is None:
+            return
+        objection = self.egress.objection(
+            url=self.address, model=self.settings.model, mode=mode or self.settings.mode
+        )
+        if objection is not None:
+            message = f"{self.config_path}: {objection}"
+            raise ConfigError(message)
 
     def objection(self, estimate: Estimate) -> str | None:
         """Say what a run would stop at, None when nothing is in its way."""
@@ -129,6 +155,7 @@ class _Seen:
 
     chunks: int = 0
     failed: list[str] = field(default_factory=list)
+    withheld: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,14 +228,15 @@ class Job:
             for _ in documents:
                 pass
         else:
-            with self._cache(asking, watcher) as cache:
+            with self.looking(asking, watcher) as cache:
                 found, options = self._estimate(
-                    asking, documents, cache, compare=compare
+                    asking, documents, seen, cache, compare=compare
                 )
         return Forecast(
             corpus=self.config.corpus.name,
             documents=len(sources),
             failed=tuple(seen.failed),
+            withheld=tuple(seen.withheld),
             chunks=seen.chunks,
             provider=asking.settings.provider if asking else None,
             model=asking.settings.model if asking else None,
@@ -244,7 +272,7 @@ class Job:
         return self.asking
 
     @contextmanager
-    def _cache(self, asking: Asking, watcher: Watcher) -> Iterator[Cache | None]:
+    def looking(self, asking: Asking, watcher: Watcher) -> Iterator[Cache | None]:
         """Open the cache to look into; None where there is nothing to see.
 
         Under replay the question is what asking for all of it would cost.
@@ -278,17 +306,20 @@ class Job:
         self,
         asking: Asking,
         documents: Iterator[Prepared],
+        seen: _Seen,
         cache: Cache | None,
         *,
         compare: bool,
     ) -> tuple[Estimate, tuple[Option, ...]]:
-        known = _unknown if cache is None else _known(cache)
+        known = known_in(cache)
         stored = None if cache is None else cache.holds
         tally = Tally(settings=asking.settings, facts=asking.facts)
         others: dict[View, Tally] = {}
         chosen: Counter[View] = Counter()
         for document in documents:
             planned = asking.plan(document, self.preparer)
+            if planned.trouble is not None:
+                seen.withheld.append(planned.trouble)
             tally.add(planned, known, stored)
             chosen.update(part.view for part in planned.parts)
             for view in _views(asking) if compare else ():
@@ -300,8 +331,10 @@ class Job:
         return tally.estimate(), compared(others, only)
 
 
-def _known(cache: Cache) -> Callable[[Passage], bool]:
+def known_in(cache: Cache | None) -> Callable[[Passage], bool]:
     """Say of which chunks an answer is here, or on its way in a batch."""
+    if cache is None:
+        return _unknown
     try:
         outlook = outstanding(cache.directory)
     except RecordError:
@@ -338,6 +371,8 @@ def forecasts(configs: Sequence[Config], watcher: Watcher) -> tuple[Forecast, ..
     for forecast in found:
         for reason in forecast.failed:
             watcher.note(f"failed: {reason}")
+        for reason in forecast.withheld:
+            watcher.note(reason)
     return found
 
 
@@ -460,4 +495,5 @@ def _settings(asked: EnrichmentConfig) -> Settings:
         tokens_per_minute=asked.tokens_per_minute,
         deadline_seconds=asked.deadline,
         replay=asked.replay,
+        redaction=None if asked.redact is None else Redaction.of(asked.redact),
     )

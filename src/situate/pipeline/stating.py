@@ -77,6 +77,8 @@ def statements(
     asking.check()
     forecast = job.forecast(sources, watcher)
     watcher.forecast(forecast)
+    for reason in forecast.withheld:
+        watcher.note(reason)
     if forecast.estimate is not None and forecast.estimate.requests:
         asking.provider.check()
     found: dict[str, str] = {}

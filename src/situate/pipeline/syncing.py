@@ -485,6 +485,7 @@ def _hash_of(job: Job) -> str:
             asked.accept_models,
             asked.view,
             asked.reuse,
+            *([hidden] if (hidden := job.config.enrichment.redact) else []),
             *([asked.enrich_when] if asked.enrich_when else []),
         ]
     return digest(json.dumps(decisive, sort_keys=True))

@@ -1,15 +1,12 @@
 """Embedders and rerankers that are functions of the user's own.
 
-`module:function` names one. The module is found as Python finds modules, and in the
-working directory after that, so that a file there hides no installed package. What
-the function does is its own business; what it gives is checked.
+`module:function` names one. What the function does is its own business; what it gives
+is checked.
 """
 
 from __future__ import annotations
 
 import hashlib
-import importlib
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +14,7 @@ import numpy as np
 
 from situate.compare.embedders.contract import fault, gathered, instructed, unit
 from situate.errors import ConfigError
+from situate.functions import find_function
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -155,28 +153,7 @@ def _loaded(spec: str, kind: str) -> tuple[Callable[..., Any], str | None]:
     Raises:
         ConfigError: there is no such module or function.
     """
-    module_name, _, function_name = spec.partition(":")
-    if not all(part.isidentifier() for part in module_name.split(".")) or not (
-        function_name.isidentifier()
-    ):
-        message = f"{kind} {spec!r} is no function; name it as in 'mymodule:embed'"
-        raise ConfigError(message)
-    here = str(Path.cwd())
-    if here not in sys.path:
-        # For good: what the function imports when it is called may lie here, too.
-        sys.path.append(here)
-    try:
-        module = importlib.import_module(module_name)
-    except (Exception, SystemExit) as error:
-        message = (
-            f"{kind} {spec!r}: module {module_name!r} cannot be imported: "
-            f"{type(error).__name__}: {error}"
-        )
-        raise ConfigError(message) from error
-    function = getattr(module, function_name, None)
-    if not callable(function):
-        message = f"{kind} {spec!r}: {module_name!r} has no function {function_name!r}"
-        raise ConfigError(message)
+    function, module = find_function(spec, kind)
     return function, _hash_of(getattr(module, "__file__", None))
 
 
