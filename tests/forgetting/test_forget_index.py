@@ -242,6 +242,44 @@ def test_a_delta_that_deleted_it_long_ago_goes(corpus: Corpus) -> None:
     assert not report.exists()
 
 
+def surplus(corpus: Corpus, store: Store) -> None:
+    """Have a repair withhold what a store took in and nobody acknowledged."""
+    corpus.document("new.md", "# New\n\nSomething that came since.\n")
+    planted_text = (corpus.folder / "docs" / PLANTED).read_bytes()
+    removed(corpus)
+    (corpus.folder / "docs" / "new.md").rename(corpus.folder / "new.md")
+    delivered(corpus, store)
+    (corpus.folder / "new.md").rename(corpus.folder / "docs" / "new.md")
+    corpus.document(PLANTED, planted_text)
+    sent = synced(corpus)
+    assert sent.folder is not None
+    store.take_in(sent.folder)
+    del store.records["leave.md:leave"]
+    _, repair = verify(config_of(corpus), store.ids(corpus.folder / "mine" / "ids"))
+    assert repair.withheld
+    assert repair.run is not None
+    assert repair.folder is not None
+    store.take_in(repair.folder)
+    acknowledge(config_of(corpus), repair.run)
+
+
+def test_what_only_the_store_has_is_lost_as_well(corpus: Corpus) -> None:
+    """A repair has withheld it; of other documents it waits for a person's word."""
+    store = Store()
+    surplus(corpus, store)
+    removed(corpus)
+    (corpus.folder / "docs" / "new.md").unlink()
+
+    receipt = forgotten(corpus)
+    taken_in(corpus, store, receipt)
+
+    assert naming(corpus.folder) == set()
+    assert {name for name in store.records if name not in built(corpus)} == {
+        "new.md:new"
+    }
+    assert synced(corpus).withheld_ids == ("new.md:new",)
+
+
 def test_what_a_killed_sync_has_left_goes(corpus: Corpus) -> None:
     """Records for a state that was never written, drafts, and a delta of before."""
     place = config_of(corpus).output.index

@@ -151,6 +151,46 @@ def test_documents_that_are_put_back_come_as_they_were_sent_last(
     assert store.records == before
 
 
+def test_what_is_withheld_of_a_document_is_its_last_text(
+    tmp_path: Path, store: Store
+) -> None:
+    """An edit that nobody acknowledged is not taken back with it."""
+    corpus = plenty(tmp_path)
+    corpus.document("a.md", sections(3))
+    delivered(corpus, store)
+    corpus.document("00.md", "# Policy 0\n\nIt holds no more.\n")
+    corpus.document("a.md", sections(3).replace("Rule 2", "Law 2"))
+    synced(corpus)
+    remove(corpus, 0)
+    corpus.document("a.md", sections(2))
+
+    sent = delivered(corpus, store)
+
+    assert sent.withheld_ids == ("00.md:policy-0", "a.md:rules/part-2")
+    assert "It holds no more." in store.records["00.md:policy-0"]["text"]
+    assert "Law 2 holds." in store.records["a.md:rules/part-2"]["text"]
+
+
+def test_a_document_that_comes_back_does_not_keep_what_it_lost_before(
+    tmp_path: Path, store: Store
+) -> None:
+    """Its section waited to be deleted, then all of it did."""
+    corpus = handbook(tmp_path, chunking=FINE)
+    corpus.document("a.md", sections(3))
+    delivered(corpus, store)
+    path = corpus.document("a.md", sections(2))
+    delivered(corpus, store)
+    text = path.read_bytes()
+    path.unlink()
+    delivered(corpus, store)
+    path.write_bytes(text)
+
+    sent = delivered(corpus, store, allow_deletes=1)
+
+    assert (sent.deletes, sent.exit_code) == (1, 0)
+    assert store.records == built(corpus)
+
+
 def test_a_gap_brings_back_what_waits_to_be_deleted(
     tmp_path: Path, store: Store
 ) -> None:
@@ -218,6 +258,8 @@ def test_what_is_withheld_is_seen_by_nobody_who_may_not_see_its_document(
     assert (sent.upserts, sent.metadata_updates) == (0, 4)
     expected = (["board"], None, "2026-01-01", None)
     assert [*access(store).values()] == [expected] * 4
+    withheld = store.records["a.md:rules/part-2"]["metadata"]
+    assert withheld["custom"] == {"acl_groups": ["board"]}
     assert synced(corpus).run is None
 
 
@@ -244,6 +286,36 @@ def test_what_a_heading_said_of_a_withheld_section_stays_within_the_document(
     assert after == ("hr", None, "2026-01-01", "2026-12-31")
 
 
+def test_what_is_withheld_of_an_earlier_wording_ends_with_it(
+    tmp_path: Path, store: Store
+) -> None:
+    """And is sent once."""
+    corpus = Corpus(folder=tmp_path)
+    listed = [
+        {
+            "path": name,
+            "doc_id": "HR-7",
+            "metadata": {"effective_from": f"{name[:4]}-01-01"},
+        }
+        for name in ("2025.md", "2026.md")
+    ]
+    corpus.document("m.jsonl", "".join(json.dumps(each) + "\n" for each in listed))
+    corpus.configure(
+        corpus={"documents": "docs/m.jsonl"}, versions={"keep": "all"}, chunking=FINE
+    )
+    for name in ("2025.md", "2026.md"):
+        corpus.document(name, sections(3))
+    delivered(corpus, store)
+    corpus.document("2025.md", sections(2))
+
+    sent = delivered(corpus, store)
+
+    (name,) = sent.withheld_ids
+    assert name.startswith("HR-7:rules/part-2@")
+    assert store.records[name]["metadata"]["effective_to"] == "2025-12-31"
+    assert synced(corpus).run is None
+
+
 def verified(
     corpus: Corpus, store: Store, *, allow_deletes: int | None = None
 ) -> tuple[Finding, Sent]:
@@ -260,10 +332,8 @@ def taken_in(corpus: Corpus, store: Store, sent: Sent) -> None:
     acknowledge(config_of(corpus), sent.run)
 
 
-@pytest.fixture
-def surplus(tmp_path: Path, store: Store) -> Corpus:
-    """A corpus whose store has taken in what a repair then withheld from deletion."""
-    corpus = Corpus(folder=tmp_path)
+def repaired(corpus: Corpus, store: Store) -> Sent:
+    """Have a store take in a document and lose a chunk, and a repair withhold much."""
     for number in range(20):
         corpus.document(f"{number}.md", LEAVE)
     corpus.configure(chunking=FINE)
@@ -276,8 +346,30 @@ def surplus(tmp_path: Path, store: Store) -> Corpus:
     _, repair = verified(corpus, store)
     assert repair.withheld == 2
     assert repair.upserts == 1
-    taken_in(corpus, store, repair)
+    assert repair.folder is not None
+    store.take_in(repair.folder)
+    return repair
+
+
+@pytest.fixture
+def surplus(tmp_path: Path, store: Store) -> Corpus:
+    """A corpus whose store has what a repair withheld from deletion."""
+    corpus = Corpus(folder=tmp_path)
+    repair = repaired(corpus, store)
+    acknowledge(config_of(corpus), str(repair.run))
     return corpus
+
+
+def test_a_repair_that_was_taken_in_is_only_to_be_acknowledged(
+    tmp_path: Path, store: Store
+) -> None:
+    """Though the store has more than what it leads to: that is withheld."""
+    corpus = Corpus(folder=tmp_path)
+    repair = repaired(corpus, store)
+
+    _, sent = verified(corpus, store)
+
+    assert (sent.agrees, sent.run) == ("surely", repair.run)
 
 
 def test_what_a_repair_withheld_is_deleted_when_that_is_allowed(
@@ -289,7 +381,7 @@ def test_what_a_repair_withheld_is_deleted_when_that_is_allowed(
     held_back = delivered(surplus, store)
     allowed = delivered(surplus, store, allow_deletes=2)
 
-    assert held_back.exit_code == 3
+    assert (held_back.exit_code, held_back.run) == (3, None)
     assert held_back.withheld_ids == ("new.md:travel", "new.md:travel/abroad")
     assert "2 of 62 chunks" in held_back.reasons[0]
     assert (allowed.exit_code, allowed.deletes) == (0, 2)

@@ -125,8 +125,7 @@ class Index:
             for name in (name for name in records if name in left):
                 record = following(from_line(records[name], name), source, document)
                 kept[name] = Hashes.of(as_sent(record, document), name)
-                if source.records != document.records:
-                    lines[name] = to_line(record)
+                lines[name] = to_line(record)
         if lines:
             whole = [*self.folder.records(document).values(), *lines.values()]
             document = replace(document, records=self.folder.keep(b"".join(whole)))
