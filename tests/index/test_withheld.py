@@ -7,7 +7,7 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from situate.index.safety import exceeds
@@ -210,6 +210,7 @@ def test_a_gap_brings_back_what_waits_to_be_deleted(
 
 
 @given(hundredths=st.integers(0, 100), total=st.integers(1, 300))
+@example(hundredths=29, total=100)
 def test_a_share_is_what_is_written(hundredths: int, total: int) -> None:
     """0.29 of 100 are 29, in whatever way a machine writes numbers."""
     share = float(f"0.{hundredths:02}") if hundredths < 100 else 1.0
@@ -494,6 +495,26 @@ def test_a_repair_does_not_forget_what_was_sent_before(
 
     delivered(corpus, store)
 
+    assert store.records == built(corpus)
+
+
+def test_what_is_withheld_needs_no_record(tmp_path: Path, store: Store) -> None:
+    """Without, it stays where it is until it may go; nights are not over for that."""
+    corpus = handbook(tmp_path, chunking=FINE)
+    corpus.document("a.md", sections(3))
+    delivered(corpus, store)
+    corpus.document("a.md", sections(2).replace("Rule 1", "Law 1"))
+    for path in config_of(corpus).output.index.glob("records/*/*"):
+        path.unlink()
+
+    withheld = delivered(corpus, store)
+    again = delivered(corpus, store)
+    assert "a.md:rules/part-2" in store.records
+    allowed = delivered(corpus, store, allow_deletes=1)
+
+    assert withheld.withheld_ids == again.withheld_ids == ("a.md:rules/part-2",)
+    assert (withheld.upserts, again.run) == (1, None)
+    assert (withheld.deletes, allowed.deletes) == (0, 1)
     assert store.records == built(corpus)
 
 

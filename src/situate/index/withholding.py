@@ -7,7 +7,7 @@ withheld stays as it is, but for who may see it and when it is in force.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from situate.access import VALIDITY, is_permission
@@ -69,6 +69,21 @@ def lost(counted: Documents, target: Documents) -> dict[str, frozenset[str]]:
             if away := before.chunks.keys() - left:
                 found[key] = frozenset(away)
     return found
+
+
+def parted(
+    base: Documents, doubts: Unsure, names: Iterable[str]
+) -> tuple[Unsure, Documents]:
+    """Give what a store may have of these records, and documents without them."""
+    surplus: Unsure = {}
+    rest = dict(base)
+    for name in names:
+        surplus[name] = doubts.get(name, frozenset())
+        if has(rest, name):
+            chunks = dict(rest[key_of(name)].chunks)
+            surplus[name] |= {chunks.pop(name)}
+            rest[key_of(name)] = replace(rest[key_of(name)], chunks=chunks)
+    return surplus, rest
 
 
 def access(metadata: Metadata) -> Access:

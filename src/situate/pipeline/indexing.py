@@ -17,7 +17,7 @@ from situate.index.inventory import agreement, compare, joined, read_inventory
 from situate.index.parcel import Parcel, clear, deleted_in
 from situate.index.safety import exceeds
 from situate.index.state import Hashes, Pending, State, run_id
-from situate.index.withholding import Away, following, has
+from situate.index.withholding import Away, following, has, parted
 from situate.index.wordings import as_sent, in_order
 from situate.output import held, writing
 from situate.pipeline.sent import SCHEMA, Sent, summary
@@ -121,7 +121,9 @@ class Index:
         lines: dict[str, bytes] = {}
         for source in sources:
             left = names - document.chunks.keys() - kept.keys()
-            records = self.folder.records(source) if left else {}
+            # Without its record a chunk can only be left where it is: as surplus.
+            is_there = left and self.folder.has_records(source)
+            records = self.folder.records(source) if is_there else {}
             for name in (name for name in records if name in left):
                 record = following(from_line(records[name], name), source, document)
                 kept[name] = Hashes.of(as_sent(record, document), name)
@@ -146,10 +148,9 @@ class Index:
             RecordError: the records of a document are not there.
         """
         doubts = self.unsure if unsure is None else unsure
-        surplus = {
-            name: doubts[name] for name in sent.withheld_ids if not has(target, name)
-        }
-        base = self.base.documents
+        held_back = [name for name in sent.withheld_ids if not has(target, name)]
+        surplus, base = parted(self.base.documents, doubts, held_back)
+        before = joined(self.unsure, surplus)
         open_to = {name: doubts[name] for name in doubts if name not in surplus}
         found = tuple(changes(base, target, open_to))
         is_known = self.unsure.keys() <= surplus.keys()
@@ -178,7 +179,7 @@ class Index:
                     run=run,
                     corpus=self.config.corpus.name,
                     documents=target,
-                    unsure=doubts_after(target, joined(self.unsure, doubts), found),
+                    unsure=doubts_after(target, joined(before, doubts), found),
                     surplus=frozenset(surplus),
                     allowed=self._allowed(target, sent),
                 )
