@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 from situate.files import is_folder, opened, sync_folder
 from situate.index.names import chunk_id_of
 from situate.index.wordings import as_sent
-from situate.output import Draft
+from situate.output import Draft, put
 from situate.records import from_line, read_lines, to_line
 
 if TYPE_CHECKING:
@@ -127,11 +127,10 @@ class Parcel:
         if self._stands(place, told):
             # The same delta, perhaps of a run that came across something else.
             if _content(place / SUMMARY) != said:
-                _write(place / SUMMARY, said)
+                put(place / SUMMARY, [said])
             return
-        _write(self._draft / MANIFEST, told)
-        _write(self._draft / SUMMARY, said)
-        sync_folder(self._draft)
+        put(self._draft / MANIFEST, [told])
+        put(self._draft / SUMMARY, [said])
         shutil.rmtree(place, ignore_errors=True)
         self._draft.replace(place)
         sync_folder(self._folder)
@@ -225,13 +224,3 @@ def _sha256(path: Path) -> str | None:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return None
-
-
-def _write(path: Path, content: bytes) -> None:
-    draft = Draft(path)
-    try:
-        draft.write(content)
-        draft.finish()
-        draft.publish()
-    finally:
-        draft.discard()

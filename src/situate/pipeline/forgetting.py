@@ -18,13 +18,13 @@ from situate.enrichment.batches import Tickets, tickets_folder
 from situate.enrichment.cache import User
 from situate.enrichment.cache import forgetting as caches
 from situate.errors import ConfigError
-from situate.files import is_folder, resolved, sync_folder
+from situate.files import is_folder, resolved
 from situate.files import opened as opened_file
 from situate.index import forgetting as indexed
 from situate.index import parcel
 from situate.index.inventory import joined
 from situate.model import document_of
-from situate.output import Draft, held, writing
+from situate.output import held, put, writing
 from situate.pipeline import published
 from situate.pipeline.documents import Failed
 from situate.pipeline.indexing import Index, Sent, opened
@@ -274,15 +274,7 @@ class _Forgetting:
     def _ledgers(self) -> None:
         for path, told in self._found.ledgers.items():
             if told.lines or told.broken:
-                draft = Draft(path)
-                try:
-                    for line in ledgers.without(path, self._doc_id):
-                        draft.write(line)
-                    draft.finish()
-                    draft.publish()
-                finally:
-                    draft.discard()
-                sync_folder(path.parent)
+                put(path, ledgers.without(path, self._doc_id))
                 self._note("ledger", told.lines + told.broken, path)
 
     def _published(self) -> None:
