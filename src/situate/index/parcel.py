@@ -19,6 +19,7 @@ import shutil
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
+from situate.fields import Fields
 from situate.files import is_folder, opened, sync_folder
 from situate.index.names import chunk_id_of
 from situate.index.wordings import as_sent
@@ -167,19 +168,36 @@ def tidy(folder: Path) -> int:
 
 
 def naming(folder: Path, doc_id: str) -> frozenset[str]:
-    """Give the deltas that delete chunks of a document, or whose summary names it.
+    """Give the deltas that delete chunks of a document, or whose summary lists it.
 
     Raises:
         RecordError: one cannot be read.
     """
-    found = set()
-    for path in folder.iterdir() if is_folder(folder) else ():
-        if _RUN.match(path.name) and is_folder(path):
-            summary = _content(path / SUMMARY) or b""
-            is_named = json.dumps(doc_id)[1:-1].encode("ascii") in summary
-            if is_named or doc_id in deleted_in(folder, path.name):
-                found.add(path.name)
-    return frozenset(found)
+    runs = (
+        path.name
+        for path in (folder.iterdir() if is_folder(folder) else ())
+        if _RUN.match(path.name) and is_folder(path)
+    )
+    return frozenset(
+        run
+        for run in runs
+        if doc_id in _listed_in(folder / run / SUMMARY)
+        or doc_id in deleted_in(folder, run)
+    )
+
+
+def _listed_in(path: Path) -> frozenset[str]:
+    """Name the documents of a summary; none where it is gone.
+
+    Raises:
+        RecordError: it cannot be read.
+    """
+    content = _content(path)
+    if content is None:
+        return frozenset()
+    summary = Fields(from_line(content, str(path)), str(path))
+    failed = [note.get("doc_id") for note in summary.listed("failed", dict)]
+    return frozenset(summary.object("documents")).union(map(str, failed))
 
 
 def deleted_in(folder: Path, run: str) -> frozenset[str]:

@@ -23,7 +23,7 @@ from situate.files import opened as opened_file
 from situate.index import forgetting as indexed
 from situate.index import parcel
 from situate.index.inventory import joined
-from situate.model import document_of
+from situate.model import document_of, quoted
 from situate.output import held, put, writing
 from situate.pipeline import published
 from situate.pipeline.documents import Failed
@@ -105,7 +105,7 @@ def forget(config: Config, doc_id: str) -> Receipt:
         work = _Forgetting(config, doc_id, index, found)
         with writing(config.output.path):
             work.remove()
-        return work.receipt((*unread, *_beyond(config, doc_id, work.sent)))
+        return work.receipt((*unread, *_beyond(config, work.sent)))
 
 
 @contextmanager
@@ -139,7 +139,7 @@ class _Found:
     comparisons: tuple[Path, ...]
     """All there are: their texts do not say whose they are."""
     is_compared: bool
-    """Whether one of them names the document."""
+    """Whether one of them quotes its id, which may be what something else is called."""
 
     @classmethod
     def of(cls, config: Config, doc_id: str, index: Index) -> _Found:
@@ -170,7 +170,7 @@ class _Found:
             index=known,
             deltas=parcel.naming(output.deltas, doc_id),
             awaited=frozenset(() if index.pending is None else (index.pending.run,)),
-            published=published.find(output, doc_id, known.paths),
+            published=published.find(output, doc_id),
             ledgers=told,
             cache=traces,
             comparisons=comparisons,
@@ -179,13 +179,12 @@ class _Found:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing, deletions that a store waits for aside."""
+        """Whether nothing is surely its, deletions that a store waits for aside."""
         return (
             self.index.is_empty
             and not self.deltas - self.awaited
             and self.published.is_empty
             and self.cache.is_empty
-            and not self.is_compared
             and not any(each.lines for each in self.ledgers.values())
         )
 
@@ -279,12 +278,14 @@ class _Forgetting:
 
     def _published(self) -> None:
         output, found = self._config.output, self._found.published
-        if found.is_empty:
+        if found.is_empty and not found.asides:
             return
-        published.rewrite(output, self._doc_id, found.names)
+        published.rewrite(output, self._doc_id)
         self._note("chunks", found.chunks, output.path)
         self._note("blocks", found.blocks, output.beside("blocks.jsonl"))
-        self._note("manifest", found.notes, output.beside("manifest.json"))
+        self._note(
+            "manifest", found.notes + found.asides, output.beside("manifest.json")
+        )
 
     def _from_index(self) -> None:
         """Have the store lose it, then all states: what waits names it until then."""
@@ -331,7 +332,15 @@ class _Forgetting:
             )
         if traces.foreign:
             yield f"{traces.foreign:,} rows that are not situate's; see cache verify"
-        if self._found.is_empty and caches.vectors_in(self._config.cache.directory):
+        if not self._found.is_empty:
+            return
+        if self._found.is_compared:
+            names = ", ".join(path.name for path in self._found.comparisons)
+            yield (
+                f"comparisons, one of which quotes this id: {names}; nothing else was "
+                "found of this document; delete them if it is in them"
+            )
+        if caches.vectors_in(self._config.cache.directory):
             yield (
                 "vectors, which do not say whose they are: nothing else was found of "
                 "this document; deleting the folder vectors in the cache removes all"
@@ -392,7 +401,7 @@ def _still_there(doc_id: str, path: Path) -> ConfigError:
     )
 
 
-def _beyond(config: Config, doc_id: str, sent: Sent | None) -> Iterator[str]:
+def _beyond(config: Config, sent: Sent | None) -> Iterator[str]:
     """Say what situate cannot reach."""
     if sent is not None and sent.run is not None:
         yield (
@@ -406,8 +415,8 @@ def _beyond(config: Config, doc_id: str, sent: Sent | None) -> Iterator[str]:
             "their files: ask it to delete them"
         )
     cassette = asked.replay
-    if cassette is not None and cassette.is_file() and _names(cassette, doc_id):
-        yield f"the cassette {cassette.name!r}, which names it"
+    if cassette is not None and cassette.is_file():
+        yield f"the cassette {cassette.name!r}, if it holds requests about it"
     yield (
         "files that you named yourself: reports, pages, chunks, exports, questions, "
         "query logs, judgements, manifests, and drafts .NAME.part beside them"
@@ -424,9 +433,15 @@ def _comparisons(config: Config) -> Iterator[Path]:
 
 
 def _names(path: Path, doc_id: str) -> bool:
-    """Tell whether a file holds an id, as it is or as JSON has it in ASCII."""
+    """Tell whether a file holds an id as JSON has it, or ids of its chunks.
+
+    Quotes included, so that neither a word nor a longer id is taken for it.
+    """
     with opened_file(path) as file:
         content = file.read()
-    return doc_id.encode("utf-8", "surrogatepass") in content or (
-        json.dumps(doc_id)[1:-1].encode("ascii") in content
+    return any(
+        json.dumps(text, ensure_ascii=in_ascii)[:end].encode("utf-8", "surrogatepass")
+        in content
+        for text, end in ((doc_id, None), (f"{quoted(doc_id)}:", -1))
+        for in_ascii in (True, False)
     )
