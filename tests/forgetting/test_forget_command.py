@@ -12,10 +12,13 @@ from typer.testing import CliRunner
 
 from situate.cli import app
 from situate.enrichment.cache.store import Store
+from situate.enrichment.ledger import Ledger, rewriting
 from situate.output import held
 from situate.pipeline.forgetting import forget
 from tests.support.batch_corpora import BatchCorpus
 from tests.support.batches import batching
+from tests.support.chat import chatting
+from tests.support.corpora import asking
 from tests.support.planted import NAME, PLANTED, TERMS, naming, planted, removed
 from tests.support.stores import Store as Index
 from tests.support.stores import config_of, delivered, synced
@@ -130,6 +133,45 @@ def test_nobody_else_may_write_meanwhile(corpus: Corpus, name: str) -> None:
         result = forgetting(corpus)
 
     assert result.exit_code == 4
+
+
+@pytest.mark.parametrize("kind", ["ledger", "compare.ledger", "queries.ledger"])
+def test_what_others_note_meanwhile_is_not_lost(corpus: Corpus, kind: str) -> None:
+    """A ledger that is open would be noted in where nobody reads it any more."""
+    path = corpus.chunks.with_name(f"handbook.{kind}.jsonl")
+    path.write_text(f'{{"chunk_ids": ["{PLANTED}:terms"]}}\n', "utf-8")
+    before = naming(corpus.folder)
+    removed(corpus)
+
+    with Ledger(path):
+        result = forgetting(corpus)
+
+    assert result.exit_code == 4
+    assert f"handbook.{kind}.jsonl" in result.stderr
+    assert naming(corpus.folder) == before
+    assert forgetting(corpus).exit_code == 0
+    assert naming(corpus.folder) == set()
+
+
+def test_nobody_is_asked_for_questions_while_their_ledger_is_rewritten(
+    tmp_path: Path,
+) -> None:
+    """What they cost could not be noted."""
+    with chatting() as chat:
+        limits = {"view": "full", "max_total_tokens": 10_000_000}
+        corpus = planted(tmp_path, enrichment=asking(chat.address, **limits))
+        command = ["queries", "make", str(corpus.config), "--kinds", "model"]
+        command += ["--out", str(tmp_path / "mine" / "q.jsonl")]
+
+        with rewriting(corpus.chunks.with_name("handbook.queries.ledger.jsonl")):
+            result = CliRunner().invoke(app, command)
+        asked = len(chat.bodies)
+        CliRunner().invoke(app, command)
+
+    assert result.exit_code == 4
+    assert "handbook.queries.ledger.jsonl" in result.stderr
+    assert asked == 0
+    assert chat.bodies
 
 
 # ------------------------------------------------------------------- done

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import glob
 import json
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -17,6 +17,7 @@ from situate.enrichment import forgetting as ledgers
 from situate.enrichment.batches import Tickets, tickets_folder
 from situate.enrichment.cache import User
 from situate.enrichment.cache import forgetting as caches
+from situate.enrichment.ledger import rewriting
 from situate.errors import ConfigError
 from situate.files import is_folder, resolved
 from situate.files import opened as opened_file
@@ -116,11 +117,13 @@ def _alone(config: Config) -> Iterator[None]:
         Locked: one is at work.
     """
     tickets = Tickets(tickets_folder(config.cache.directory))
-    has_cache = is_folder(config.cache.directory)
-    with (
-        held(config.output.beside("compare.html")),
-        tickets.locked() if has_cache else nullcontext(),
-    ):
+    with ExitStack() as stack:
+        stack.enter_context(held(config.output.beside("compare.html")))
+        if is_folder(config.cache.directory):
+            stack.enter_context(tickets.locked())
+        with writing(config.output.path):
+            for name in _LEDGERS:
+                stack.enter_context(rewriting(config.output.beside(name)))
         yield
 
 
