@@ -13,13 +13,15 @@ from typer.testing import CliRunner
 from situate.cli import app
 from situate.enrichment.cache.store import Store
 from situate.enrichment.ledger import Ledger, rewriting
+from situate.errors import ConfigError
+from situate.organisation import VARIABLE
 from situate.output import held
 from situate.pipeline.forgetting import forget
 from tests.support.batch_corpora import BatchCorpus
 from tests.support.batches import batching
 from tests.support.chat import chatting
 from tests.support.corpora import asking
-from tests.support.planted import NAME, PLANTED, TERMS, naming, planted, removed
+from tests.support.planted import NAME, PLANTED, SMALL, TERMS, naming, planted, removed
 from tests.support.stores import Store as Index
 from tests.support.stores import config_of, delivered, synced
 
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from typer.testing import Result
 
     from tests.support.corpora import Corpus
+
+NOBODY = "http://127.0.0.1:9/v1"
+"""Where no server is."""
 
 
 @pytest.fixture
@@ -122,6 +127,42 @@ def test_a_batch_that_asks_about_it_has_to_end_first(
     assert not [
         key for line in desk.ledger for key in line["chunk_ids"] if "0.md" in key
     ]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        pytest.param(asking(NOBODY), id="no leave"),
+        pytest.param(asking(NOBODY, redact="nowhere:spans"), id="no hook"),
+        pytest.param(asking(NOBODY, prompt="situating-v99"), id="no prompt"),
+        pytest.param(
+            {
+                "enabled": True,
+                "provider": "replay",
+                "model": "local-model",
+                "prompt": "findable-v1",
+                "replay": "gone.json",
+            },
+            id="no cassette",
+        ),
+    ],
+)
+def test_to_forget_needs_nobody_who_could_be_asked(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch, asked: dict[str, object]
+) -> None:
+    """Nor the leave of an organisation, whose file may be broken."""
+    broken = corpus.folder / "mine" / "organisation.toml"
+    broken.write_text("[egress", "utf-8")
+    monkeypatch.setenv(VARIABLE, str(broken))
+    removed(corpus)
+    corpus.configure(chunking=SMALL, enrichment=asked)
+
+    with pytest.raises(ConfigError):
+        corpus.run()
+    result = forgetting(corpus)
+
+    assert result.exit_code == 0, result.stderr
+    assert naming(corpus.folder) == set()
 
 
 @pytest.mark.parametrize("name", ["handbook.jsonl", "handbook.compare.html"])

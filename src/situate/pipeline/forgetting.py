@@ -29,7 +29,7 @@ from situate.output import held, put, writing
 from situate.pipeline import published
 from situate.pipeline.documents import Failed
 from situate.pipeline.indexing import Index, Sent, opened
-from situate.pipeline.jobs import ready
+from situate.pipeline.jobs import unasked
 from situate.pipeline.parallel import write_all
 
 if TYPE_CHECKING:
@@ -99,7 +99,8 @@ def forget(config: Config, doc_id: str) -> Receipt:
         CacheBroken: the cache cannot be written, or not at once.
         SituateError: the file system refuses.
     """
-    (job,) = ready([config])
+    # To delete needs no leave to ask, nor anybody who could be asked.
+    (job,) = unasked([config])
     with opened(config) as index, _alone(config):
         found = _Found.of(config, doc_id, index)
         unread = _refuse_source(job, doc_id, found)
