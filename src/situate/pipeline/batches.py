@@ -53,7 +53,8 @@ if TYPE_CHECKING:
     from situate.enrichment.plan import DocumentPlan
     from situate.enrichment.providers.batching import BatchState
     from situate.enrichment.reasons import StopReason
-    from situate.pipeline.jobs import Asking, Job
+    from situate.pipeline.asking import Asking
+    from situate.pipeline.jobs import Job
     from situate.pipeline.watching import Watcher
 
 _Result = TypeVar("_Result")

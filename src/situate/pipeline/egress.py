@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from situate.config import Config
     from situate.enrichment.settings import Mode
-    from situate.pipeline.jobs import Asking, Job
+    from situate.pipeline.asking import Asking
+    from situate.pipeline.jobs import Job
     from situate.pipeline.watching import Watcher
 
 

@@ -21,7 +21,7 @@ from situate.export.store import check_name
 from situate.export.vectors import Vectors
 from situate.fields import Fields
 from situate.index.parcel import FILES, TEXTS
-from situate.output import Draft, held, writing
+from situate.output import Draft, held, put, writing
 from situate.records import from_line, parse, read_lines
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def export(store: Store, request: Request, *, most_bytes: int = MOST_BYTES) -> E
         draft.mkdir()
         for name, value in setup.items():
             (draft / name).parent.mkdir(exist_ok=True)
-            _write(draft / name, _json(value))
+            put(draft / name, [_json(value)])
         exported = _tell(store, request, draft, most_bytes)
         shutil.rmtree(place, ignore_errors=True)
         draft.replace(place)
@@ -270,13 +270,3 @@ def _json(value: JsonValue) -> bytes:
     text = json.dumps(value, indent=2, ensure_ascii=False)
     text = _NUMBERS.sub(lambda found: " ".join(found[0].split()), text)
     return text.encode() + b"\n"
-
-
-def _write(path: Path, content: bytes) -> None:
-    draft = Draft(path)
-    try:
-        draft.write(content)
-        draft.finish()
-        draft.publish()
-    finally:
-        draft.discard()

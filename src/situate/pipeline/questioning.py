@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from situate.enrichment.live import Summary
     from situate.enrichment.plan import DocumentPlan
     from situate.enrichment.questions import Passage
+    from situate.pipeline.asking import Asking
     from situate.pipeline.documents import Prepared
-    from situate.pipeline.jobs import Asking, Job
+    from situate.pipeline.jobs import Job
     from situate.pipeline.watching import Watcher
 
 PROMPT: Final = "question-v1"
