@@ -47,6 +47,7 @@ def kept(
 
 
 def without_asking(
+    chunks: Sequence[Chunk],
     former: Mapping[str, Enrichment],
     contexts: Contexts,
     prompt: Prompt,
@@ -54,7 +55,7 @@ def without_asking(
 ) -> tuple[Chunk, ...]:
     """Give the chunks of a run that can ask for nothing, with the reason."""
     outcomes = unasked(contexts.planned, prompt, reason)
-    return merged(contexts.chunks, kept(outcomes, former, contexts, STATEMENTS))
+    return merged(chunks, kept(outcomes, former, contexts, STATEMENTS))
 
 
 def unasked(
