@@ -14,7 +14,7 @@ from situate.errors import ConfigError
 from situate.pipeline import batches
 from situate.pipeline.by_file import export
 from situate.pipeline.drafting import drafted
-from situate.pipeline.egress import departures
+from situate.pipeline.egress import egress_plans
 from tests.compare.test_model_drafts import wanted
 from tests.enrichment.scenes import VirtualTime
 from tests.support.batches import asked_numbers, batching
@@ -191,7 +191,7 @@ def test_a_hook_that_fails_sends_nothing_of_its_document(
     with chatting() as chat:
         one = corpus(tmp_path / "c", chat.address, redact="failing_hook:spans")
         result = one.run(heard)
-        (leaving,) = departures(load([one.config], environment={}), Heard())
+        (leaving,) = egress_plans(load([one.config], environment={}), Heard())
 
     assert result.exit_code == 3
     assert "enrichment.redact failed for the document" in str(result.reason)

@@ -21,7 +21,7 @@ from situate.enrichment.settings import Settings
 from situate.errors import ConfigError, RecordError
 from situate.files import is_folder, opened, resolved
 from situate.listing import check_together, read_listing
-from situate.organisation import Egress, read_egress
+from situate.organisation import Egress, Mode, read_egress
 from situate.pipeline.documents import Prepared, Preparer
 from situate.pipeline.watching import Forecast
 from situate.pricing import load_models
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from situate.enrichment.exchange import Provider
     from situate.enrichment.plan import DocumentPlan
     from situate.enrichment.questions import Passage
-    from situate.enrichment.settings import Mode, View
+    from situate.enrichment.settings import View
     from situate.listing import Listing
     from situate.pipeline.watching import Watcher
     from situate.pricing import ModelFacts

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     import httpx2
 
     from situate.enrichment.exchange import Body
-    from situate.enrichment.settings import Mode
-    from situate.organisation import Egress
+    from situate.organisation import Egress, Mode
 
 # What a server needs to know. SDKs add the machine, its system and its Python.
 _HEADERS = frozenset(
