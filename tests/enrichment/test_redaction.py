@@ -312,7 +312,7 @@ def test_an_expression_that_never_ends_is_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A document waits for nobody's backtracking."""
-    monkeypatch.setattr("situate.enrichment.redaction._SECONDS", 0.05)
+    monkeypatch.setattr("situate.enrichment.redaction.hook._SECONDS", 0.05)
     endless = Redaction.of([r"(a|aa)+$(?<!x)(?:b|c)"])
 
     with pytest.raises(RedactionFailed, match="TimeoutError"):
