@@ -34,6 +34,8 @@ class Redaction:
 
     find: Find
     """Gives half-open stretches of characters, in any order; they may overlap."""
+    source: str | None = None
+    """Hash of the file it was found in; None for expressions, which say it all."""
 
     @classmethod
     def of(cls, wanted: str | Sequence[str]) -> Redaction:
@@ -43,8 +45,8 @@ class Redaction:
             ConfigError: there is no such function, or one is no expression.
         """
         if isinstance(wanted, str):
-            function, _ = find_function(wanted, "enrichment.redact")
-            return cls(find=function)
+            found = find_function(wanted, "enrichment.redact")
+            return cls(find=found.call, source=found.source)
         return cls(find=_matching(wanted))
 
     def spans(self, text: str) -> list[Span]:
@@ -55,7 +57,8 @@ class Redaction:
         """
         try:
             found = [(start, end) for start, end in self.find(text)]
-        # A function of the user's may end the program without meaning to.
+        # Code of the user's may raise anything, or end the program without meaning to,
+        # and nothing may be sent then. Ctrl-C passes.
         except (Exception, SystemExit) as error:
             message = f"enrichment.redact failed with {type(error).__name__}"
             raise RedactionFailed(message) from error
