@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from situate.access import access_of
-from situate.model import Metadata, walk
+from situate.model import Metadata, digest, walk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,6 +63,27 @@ def audiences(
         )
         for access, numbers in found.items()
     )
+
+
+def hidden_from(document: Document, found: Sequence[Audience]) -> dict[int, str]:
+    """Hash the sections that leaves are not shown with, by the leaves' numbers.
+
+    Leaves that are shown with all of them are left out. What was said about a leaf
+    beside other sections may tell of these.
+    """
+    numbers = {section.section_id: 0 for section, _ in walk(document.root)}
+    if all(len(audience.sections) == len(numbers) for audience in found):
+        return {}
+    for section_id in numbers:
+        numbers[section_id] = int(digest(section_id), 16)
+    every = sum(numbers.values())
+    hashes: dict[int, str] = {}
+    for audience in found:
+        # Sets are hashed by sums, so that many audiences take no longer than one.
+        shown = sum(numbers[section.section_id] for section in audience.sections)
+        if every != shown:
+            hashes |= dict.fromkeys(audience.leaves, f"{every - shown:x}")
+    return hashes
 
 
 def withheld(

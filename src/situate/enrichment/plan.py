@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from situate.enrichment import questions, views
-from situate.enrichment.audience import audiences
+from situate.enrichment.audience import audiences, hidden_from
 from situate.enrichment.keys import (
     ChunkKeys,
     SectionKeys,
@@ -168,7 +168,7 @@ def plan(  # noqa: PLR0913 - each is one thing a request is made of
         overhead=Overhead.of(prompt, title + doc_type, counter),
     )
     unasked = _Unasked(leaves, found, asked)
-    keys = _section_keys(brief, unasked)
+    keys = _section_keys(brief, unasked, hidden_from(document, found))
     return DocumentPlan(
         doc_id=document.doc_id,
         parts=tuple(_Part(brief, places, each, unasked, keys).plan() for each in found),
@@ -246,7 +246,9 @@ def _reasons(leaves: Sequence[Chunk], audience: Audience) -> dict[int, SkipReaso
     return {audience.leaves[place]: reason for place, reason in reasons.items()}
 
 
-def _section_keys(brief: Brief, unasked: _Unasked) -> Mapping[int, tuple[str, ...]]:
+def _section_keys(
+    brief: Brief, unasked: _Unasked, hidden: Mapping[int, str]
+) -> Mapping[int, tuple[str, ...]]:
     """Give what leaves are found by while their sections stay the same (E4).
 
     Equal ones count in reading order, whoever may see them: an answer does not pass
@@ -254,9 +256,9 @@ def _section_keys(brief: Brief, unasked: _Unasked) -> Mapping[int, tuple[str, ..
     """
     if brief.settings.reuse != "section":
         return {}
-    keys = SectionKeys(brief)
+    keys = SectionKeys(brief, hidden)
     return {
-        number: keys.of(leaf, identity_of(leaf))
+        number: keys.of(number, leaf, identity_of(leaf))
         for number, leaf in enumerate(brief.leaves)
         if number not in unasked.numbers
     }

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from situate.index.inventory import Finding
     from situate.index.state import Documents, Unsure
     from situate.manifest import Note
+    from situate.pipeline.shortfall import Stated
 
 Kind = Literal["sync", "repair", "revert", "forget"]
 
@@ -38,22 +39,6 @@ Outcome = Literal["ok", "unchanged", "failed", "kept", "deleted"]
 
 SCHEMA = 1
 """Version of a delta's manifest and summary."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stated:
-    """What an index has in statements, and what this run spent on them."""
-
-    statements: int
-    overdue: int
-    """Of these, found before and kept because nothing newer came."""
-    fallbacks: dict[str, int]
-    skipped: dict[str, int]
-    requests: int
-    cost_usd: str | None
-    """None where no price is known, and where nothing was asked."""
-    stopped: str | None
-    """Why the asking ended before its time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

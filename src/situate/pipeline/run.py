@@ -12,7 +12,7 @@ from situate.output import Output, writing
 from situate.pipeline.documents import Failed, Ids, Prepared
 from situate.pipeline.jobs import ready
 from situate.pipeline.parallel import write_all
-from situate.pipeline.shortfall import lacking, too_many_failed
+from situate.pipeline.shortfall import Stated, too_many_failed
 from situate.pipeline.stage import Stage
 from situate.pipeline.tally import Tally
 from situate.pipeline.written import Written, written
@@ -168,12 +168,8 @@ class _Run:
         config = self._config
         return too_many_failed(
             counts.failed, counts.documents, config.corpus.max_failed_share
-        ) or lacking(
-            statements=counts.statements,
-            fallbacks=counts.fallbacks,
-            skipped=counts.skipped,
-            stopped=spent.stopped,
-            most=config.enrichment.max_fallback_share,
+        ) or Stated.of_run(counts, spent).shortfall(
+            config.enrichment.max_fallback_share
         )
 
     def _manifest(self, spent: Spent) -> Manifest:

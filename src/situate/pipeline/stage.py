@@ -91,7 +91,11 @@ class Stage:
                 held = self._held(sources)
             except RecordError as error:
                 return self._without(sources, write, "cache", str(error))
-            with Ledger(ledger_path) as ledger:
+            try:
+                ledger = Ledger(ledger_path)
+            except ConfigError as error:
+                return self._without(sources, write, "ledger", str(error))
+            with ledger:
                 kept = Kept(
                     cache=cache,
                     ledger=ledger,

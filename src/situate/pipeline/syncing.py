@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections import Counter, defaultdict
+from collections import defaultdict
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -17,6 +17,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from situate.corpus import Places, path_id
+from situate.enrichment.audience import audiences, hidden_from
 from situate.enrichment.keys import bases
 from situate.errors import SituateError
 from situate.files import opened as opened_file
@@ -30,10 +31,10 @@ from situate.index.wordings import label_of, nearest
 from situate.manifest import NOTHING_SPENT, Note
 from situate.model import digest, leaf_ids
 from situate.pipeline.documents import Failed, Ids
-from situate.pipeline.indexing import Sent, Stated, opened
+from situate.pipeline.indexing import Sent, opened
 from situate.pipeline.jobs import ready
 from situate.pipeline.parallel import write_all
-from situate.pipeline.shortfall import lacking, too_many_failed
+from situate.pipeline.shortfall import Stated, too_many_failed
 from situate.pipeline.stage import Stage
 from situate.pipeline.written import written
 from situate.records import enrichment_in, from_line
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from situate.index.safety import Settled
     from situate.index.state import Documents
     from situate.listing import Entry
-    from situate.model import Chunk, Enrichment
+    from situate.model import Chunk, Document, Enrichment
     from situate.pipeline.documents import Prepared
     from situate.pipeline.indexing import Index, Outcome
     from situate.pipeline.jobs import Job
@@ -116,6 +117,8 @@ class _Sync:
         self._wordings: defaultdict[str, list[DocumentState]] = defaultdict(list)
         for document in index.known.values():
             self._wordings[document.doc_id].append(document)
+        # Which have come since is a matter of time.
+        self._before = {key: tuple(known) for key, known in self._wordings.items()}
         self._withdrawn: defaultdict[str, list[Entry]] = defaultdict(list)
         for entry in _deletions(job):
             if entry.wording is not None:
@@ -240,7 +243,7 @@ class _Sync:
             return
         ids = leaf_ids(chunks)
         leaves = [chunk for chunk in chunks if chunk.chunk_id in ids]
-        statements = Statements.of(leaves, bases(outcome.document, leaves))
+        statements = Statements.of(leaves, self._bases(outcome.document, leaves))
         self._come(written(outcome, chunks), statements)
 
     def _come(self, outcome: Written | Failed, statements: Statements) -> None:
@@ -262,17 +265,24 @@ class _Sync:
         Raises:
             RecordError: the records that hold them are not what was kept.
         """
-        known = nearest(prepared.effective_from, self._wordings[prepared.doc_id])
+        before = self._before.get(prepared.doc_id, ())
+        known = nearest(prepared.effective_from, before)
         if known is None or not self._index.folder.has_records(known):
             return {}
         ids = leaf_ids(prepared.chunks)
         leaves = [chunk for chunk in prepared.chunks if chunk.chunk_id in ids]
         then = known.statements.bases
-        now = bases(prepared.document, leaves) if then else {}
+        now = self._bases(prepared.document, leaves) if then else {}
         same = [key for key, basis in now.items() if then.get(key) == basis]
         lines = self._index.folder.records(known) if same else {}
         found = {key: lines[record_id(key, known.label)] for key in same}
         return {key: enrichment_in(from_line(found[key], key), key) for key in same}
+
+    def _bases(self, document: Document, leaves: Sequence[Chunk]) -> dict[str, str]:
+        """Say what statements about leaves are about, and with what they were shown."""
+        conditions = self._job.asked().settings.enrich_when
+        found = audiences(document, leaves, conditions)
+        return bases(document, leaves, hidden_from(document, found))
 
     def _take(self, outcome: Written, said: str, statements: Statements) -> None:
         """Keep a document that was read."""
@@ -372,38 +382,17 @@ class _Sync:
         """
         if self._job.asking is None:
             return None
-        fallbacks: Counter[str] = Counter()
-        skipped: Counter[str] = Counter()
-        found = [
+        found = (
             document.statements
             for key, document in target.items()
             if key in self._read or self._keep == "latest"
-        ]
-        for each in found:
-            fallbacks.update(each.fallbacks)
-            skipped.update(each.skipped)
-        cost = self._spent.cost_usd
-        return Stated(
-            statements=sum(len(each.bases) for each in found),
-            overdue=sum(each.overdue for each in found),
-            fallbacks=dict(sorted(fallbacks.items())),
-            skipped=dict(sorted(skipped.items())),
-            requests=self._spent.requests,
-            cost_usd=None if cost is None else str(cost),
-            stopped=self._spent.stopped,
         )
+        return Stated.of_index(found, self._spent)
 
     def _unstated(self, stated: Stated) -> tuple[str, ...]:
         """Say what keeps the statements from being all that were asked for."""
-        reason = lacking(
-            statements=stated.statements,
-            fallbacks=stated.fallbacks,
-            skipped=stated.skipped,
-            stopped=stated.stopped,
-            most=self._job.config.enrichment.max_fallback_share,
-        )
-        kept = f"; {stated.overdue} keep that of before" if stated.overdue else ""
-        return () if reason is None else (f"{reason}{kept}",)
+        reason = stated.shortfall(self._job.config.enrichment.max_fallback_share)
+        return () if reason is None else (reason,)
 
     def _where(self, source: Source) -> str:
         """Give where a document stands below the config's folder."""
