@@ -334,6 +334,22 @@ def test_only_what_is_allowed_is_asked_about_and_shown() -> None:
 
 @pytest.mark.parametrize(
     ("said", "is_asked"),
+    [("en", True), ("en-US", True), ("EN", True), ("eng", False), (None, False)],
+)
+def test_a_language_is_allowed_with_its_regions(
+    said: str | None, is_asked: bool
+) -> None:
+    """Word says `en-US` where an author says `en`."""
+    source = document(*texts(2))
+    source = replace(source, metadata=replace(source.metadata, language=said))
+
+    result = _reasons(source, language=("en",))
+
+    assert bool(result.passages) is is_asked
+
+
+@pytest.mark.parametrize(
+    ("said", "is_asked"),
     [
         pytest.param("public", True, id="a value that is named"),
         pytest.param("secret", False, id="another one"),

@@ -120,14 +120,22 @@ def _cascade(
 def _shown(metadata: Metadata, conditions: Conditions | None) -> str | None:
     for key, values in (conditions or {}).items():
         said = getattr(metadata, key) if key in _FIELDS else metadata.custom.get(key)
-        if not _is_among(said, values):
+        if not _is_among(said, values, of_language=key == "language"):
             return None
     return access_of(metadata)
 
 
-def _is_among(said: JsonValue, values: Sequence[JsonValue]) -> bool:
-    """Tell whether all that is said of a key is allowed, and anything is."""
+def _is_among(
+    said: JsonValue, values: Sequence[JsonValue], *, of_language: bool
+) -> bool:
+    """Tell whether all that is said of a key is allowed, and anything is.
+
+    A language is allowed with all its regions: `en` covers `en-US`.
+    """
     each_said = said if isinstance(said, list) else [said]
+    if of_language:
+        regions = tuple(f"{value}-".lower() for value in values)
+        return isinstance(said, str) and f"{said}-".lower().startswith(regions)
     # `1` is not `true`, which Python takes for equal.
     return bool(each_said) and all(
         any(type(one) is type(value) and one == value for value in values)

@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from situate import pricing
+from situate.enrichment.reasons import NOT_SHOWN
 from situate.usage import Usage
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ class Estimate:
     """Leaves that want a statement."""
     skipped: int
     """Leaves that none is asked for."""
+    not_shown: int
+    """Chunks that no model may see."""
     cached: int
     """Chunks whose answer is at hand already."""
     requests: int
@@ -100,6 +103,7 @@ class Tally:
     facts: ModelFacts
     chunks: int = 0
     skipped: int = 0
+    not_shown: int = 0
     open: int = 0
     follow_ups: int = 0
     usage: Usage = field(default_factory=Usage)
@@ -121,7 +125,9 @@ class Tally:
         counted once.
         """
         self.chunks += len(plan.passages)
-        self.skipped += len(plan.skipped)
+        not_shown = sum(why in NOT_SHOWN for why in plan.skipped.values())
+        self.not_shown += not_shown
+        self.skipped += len(plan.skipped) - not_shown
         for part in plan.parts:
             warmed = False
             for asked in to_send(part, known, stored, self._asked):
@@ -139,6 +145,7 @@ class Tally:
         return Estimate(
             chunks=self.chunks,
             skipped=self.skipped,
+            not_shown=self.not_shown,
             cached=self.chunks - self.open,
             requests=len(self._asked),
             follow_ups=self.follow_ups,

@@ -57,6 +57,9 @@ hide."""
 NOT_WANTED = frozenset({"one_chunk", "no_prose", "not_allowed"})
 """Why chunks are skipped of which nothing is missing."""
 
+NOT_SHOWN = frozenset({"not_allowed", "redaction_failed"})
+"""Why chunks are skipped that no model may see."""
+
 AGAIN = frozenset({"rate_limited", "unavailable"})
 """Why chunks are fallbacks of which another run may get a statement."""
 
