@@ -38,7 +38,7 @@ class Elasticsearch:
                 "template": {"mappings": _mappings(target.dimensions)},
             },
             "queries/as-of.json": queries.filtered(queries.IN_FORCE),
-            "queries/acl.json": queries.filtered(queries.ALLOWED),
+            "queries/acl.json": queries.filtered(queries.ALLOWED, queries.CLEARED),
         }
         if target.dimensions is not None:
             found["queries/hybrid.json"] = _fused(target.dimensions)
