@@ -34,26 +34,28 @@ def listing(folder: Path) -> bytes:
     return json.dumps({"schema": _SCHEMA, "files": names}, indent=2).encode() + b"\n"
 
 
-def check_replaceable(place: Path) -> None:
-    """Refuse a place where something stands that no export has written.
+def check(place: Path) -> tuple[str, ...]:
+    """Give the names of the files that an export has left in a place, if any.
 
     Raises:
-        ConfigError: something does, or a file stands in its place.
+        ConfigError: something stands there that no export has written.
         OSError: the file system refuses.
     """
     if not os.path.lexists(place):
-        return
+        return ()
     if not files.is_folder(place):
         message = f"--out: {str(place)!r} is no folder"
         raise ConfigError(message)
+    names = sorted(_entries(place))
     ours = _listed(place)
-    for name in sorted(_entries(place)):
+    for name in names:
         if name not in ours:
             message = (
                 f"--out: {str(place)!r} holds {name!r}, which no export has written; "
                 "name another folder"
             )
             raise ConfigError(message)
+    return tuple(names)
 
 
 def remove(place: Path) -> None:
@@ -63,16 +65,15 @@ def remove(place: Path) -> None:
         ConfigError: something else stands there.
         OSError: the file system refuses, or something else has come meanwhile.
     """
-    check_replaceable(place)
-    if not place.exists():
-        return
+    names = check(place)
     # The list goes last: where this ends halfway, the rest is still known.
-    names = sorted(_entries(place), key=lambda name: name == LIST)
-    folders = {place / each for name in names for each in PurePosixPath(name).parents}
-    for name in names:
+    for name in sorted(names, key=lambda name: name == LIST):
         (place / name).unlink()
-    for folder in sorted({place, *folders}, reverse=True):
+    folders = {place / each for name in names for each in PurePosixPath(name).parents}
+    for folder in sorted(folders, reverse=True):
         folder.rmdir()
+    if not names and place.exists():
+        place.rmdir()
 
 
 def _entries(folder: Path) -> Iterator[str]:

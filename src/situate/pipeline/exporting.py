@@ -83,7 +83,7 @@ def export(store: Store, request: Request, *, most_bytes: int = MOST_BYTES) -> E
     place = files.resolved(request.folder)
     with held(place), writing(place), ExitStack() as stack:
         setup = store.files(request.target)
-        exported.check_replaceable(place)
+        exported.check(place)
         draft = place.with_name(f".{place.name}.part")
         shutil.rmtree(draft, ignore_errors=True)
         stack.callback(shutil.rmtree, draft, ignore_errors=True)
