@@ -22,7 +22,7 @@ from situate.organisation import VARIABLE
 from situate.pipeline import batches
 from situate.pipeline.by_file import export
 from situate.pipeline.drafting import drafted
-from situate.pipeline.egress import departures
+from situate.pipeline.egress import egress_plans
 from situate.pipeline.jobs import forecasts
 from situate.pipeline.run import run
 from tests.compare.command import QUESTIONS, situate
@@ -136,7 +136,7 @@ def test_a_plan_says_what_a_run_would_refuse(
     configs = load([corpus(tmp_path / "c", NOBODY).config], environment={})
 
     (forecast,) = forecasts(configs, Heard())
-    (leaving,) = departures(configs, Heard())
+    (leaving,) = egress_plans(configs, Heard())
 
     for objection in (forecast.objection, leaving.objection):
         assert str(objection).startswith("run would refuse this: ")
@@ -366,10 +366,10 @@ def test_what_is_said_to_leave_is_what_arrives(tmp_path: Path, view: str) -> Non
         chat.answer = grouped
         one = corpus(tmp_path, chat.address, view=view)
         configs = load([one.config], environment={})
-        (before,) = departures(configs, Heard())
+        (before,) = egress_plans(configs, Heard())
         assert chat.bodies == []
         one.run()
-        (after,) = departures(configs, Heard())
+        (after,) = egress_plans(configs, Heard())
 
     assert len(chat.bodies) == before.requests > 0
     assert before.bytes == sum(map(len, chat.bodies))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +15,16 @@ from situate.enrichment.redaction import MARK
 from situate.errors import ConfigError
 from situate.pipeline import batches
 from situate.pipeline.by_file import export
+from situate.pipeline.decisive import config_of
 from situate.pipeline.drafting import drafted
-from situate.pipeline.egress import departures
+from situate.pipeline.egress import egress_plans
+from situate.pipeline.jobs import ready
 from tests.compare.test_model_drafts import wanted
 from tests.enrichment.scenes import VirtualTime
 from tests.support.batches import asked_numbers, batching
 from tests.support.chat import Answer, chatting
 from tests.support.corpora import Corpus, Heard, asking, handbook
+from tests.support.stores import Store, delivered, synced
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -175,6 +180,68 @@ def test_a_hook_is_asked_by_every_way(
     assert holding(chat.bodies) == []
 
 
+def hook_file(folder: Path, hidden: str) -> None:
+    """Write a hook that hides words, as a file that nobody has imported yet."""
+    sys.modules.pop("edited_hook", None)
+    importlib.invalidate_caches()
+    folder.joinpath("edited_hook.py").write_text(
+        f"def spans(text):\n    at = text.find({hidden!r})\n"
+        f"    return [(at, at + {len(hidden)})] if at >= 0 else []\n"
+    )
+
+
+def test_an_edited_hook_is_a_change_of_all_documents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it hides now stays in no sentence, though no document has changed."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    hook_file(tmp_path, "nothing of this")
+    store = Store()
+    with chatting() as chat:
+        one = corpus(tmp_path / "c", chat.address, redact="edited_hook:spans")
+        chat.answer = telling
+        delivered(one, store)
+        same = synced(one)
+        before = [said for said in sentences(store) if HIDDEN in said]
+        hook_file(tmp_path, HIDDEN)
+        edited = delivered(one, store, allow_deletes=100)
+
+    assert before
+    assert set(same.outcomes.values()) == {"unchanged"}
+    assert set(edited.outcomes.values()) == {"ok"}
+    assert [said for said in sentences(store) if HIDDEN in said] == []
+
+
+def sentences(store: Store) -> list[str]:
+    """Give the statements that a store has."""
+    return [
+        said
+        for record in store.records.values()
+        if (said := record["metadata"]["enrichment"]["statement"])
+    ]
+
+
+def test_the_hash_of_a_config_tells_an_edited_hook(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What `run` and `sync` note of how their output came to be."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    one = corpus(tmp_path / "c", "http://127.0.0.1:9/v1", redact="edited_hook:spans")
+
+    def hashed() -> str:
+        (job,) = ready(load([one.config], environment={}))
+        return config_of(job).hash
+
+    hook_file(tmp_path, HIDDEN)
+    first, again = hashed(), hashed()
+    hook_file(tmp_path, "Lion")
+    edited = hashed()
+
+    assert first == again != edited
+
+
 def test_a_hook_that_fails_sends_nothing_of_its_document(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -191,7 +258,7 @@ def test_a_hook_that_fails_sends_nothing_of_its_document(
     with chatting() as chat:
         one = corpus(tmp_path / "c", chat.address, redact="failing_hook:spans")
         result = one.run(heard)
-        (leaving,) = departures(load([one.config], environment={}), Heard())
+        (leaving,) = egress_plans(load([one.config], environment={}), Heard())
 
     assert result.exit_code == 3
     assert "enrichment.redact failed for the document" in str(result.reason)

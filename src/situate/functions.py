@@ -7,8 +7,11 @@ business.
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import importlib
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +22,18 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 
-def find_function(spec: str, kind: str) -> tuple[Callable[..., Any], ModuleType]:
-    """Give the function that `spec` names as `module:function`, and its module.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A function of the user's own."""
+
+    call: Callable[..., Any]
+    source: str | None
+    """Hash (SHA-256) of the file it was found in, as it was when that was imported;
+    None where there is no such file. What it calls in other files is not seen."""
+
+
+def find_function(spec: str, kind: str) -> Found:
+    """Give the function that `spec` names as `module:function`.
 
     `kind` says in messages what it is for.
 
@@ -39,6 +52,8 @@ def find_function(spec: str, kind: str) -> tuple[Callable[..., Any], ModuleType]
         sys.path.append(here)
     try:
         module = importlib.import_module(module_name)
+    # Importing runs code of the user's, which may raise anything, or end the program
+    # without meaning to. Ctrl-C passes.
     except (Exception, SystemExit) as error:
         message = (
             f"{kind} {spec!r}: module {module_name!r} cannot be imported: "
@@ -49,4 +64,16 @@ def find_function(spec: str, kind: str) -> tuple[Callable[..., Any], ModuleType]
     if not callable(function):
         message = f"{kind} {spec!r}: {module_name!r} has no function {function_name!r}"
         raise ConfigError(message)
-    return function, module
+    return Found(call=function, source=_hash_of(module))
+
+
+# Once for each module: it stays as it was imported when its file is edited later.
+@functools.cache
+def _hash_of(module: ModuleType) -> str | None:
+    path = getattr(module, "__file__", None)
+    if path is None:
+        return None
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    except OSError:
+        return None

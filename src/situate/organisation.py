@@ -34,6 +34,8 @@ _SECTION = "egress"
 _KEYS = ("base_urls", "models", "batch")
 
 Mode = Literal["live", "batch"]
+"""How a model is asked: `batch` hands requests to the vendor's batch system, at half
+the price."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

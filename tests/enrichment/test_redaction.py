@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from situate.chunking import Rules, chunk
 from situate.enrichment import gate
 from situate.enrichment.gate import forms_of, holds
+from situate.enrichment.plan import DocumentPlan
 from situate.enrichment.providers.scripted import ScriptedProvider
 from situate.enrichment.redaction import (
     MARK,
@@ -311,7 +312,7 @@ def test_an_expression_that_never_ends_is_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A document waits for nobody's backtracking."""
-    monkeypatch.setattr("situate.enrichment.redaction._SECONDS", 0.05)
+    monkeypatch.setattr("situate.enrichment.redaction.hook._SECONDS", 0.05)
     endless = Redaction.of([r"(a|aa)+$(?<!x)(?:b|c)"])
 
     with pytest.raises(RedactionFailed, match="TimeoutError"):
@@ -388,6 +389,12 @@ def test_answers_are_judged_by_what_was_shown(
 
     assert len(seen) == 2
     assert "4711" not in " ".join(seen)
+
+
+def test_a_plan_says_by_which_chunks_answers_are_judged() -> None:
+    """Without any, the chunks as the author wrote them would serve in their place."""
+    with pytest.raises(TypeError, match="'chunks'"):
+        DocumentPlan(doc_id="a.md", parts=())  # type: ignore[call-arg] # the rule
 
 
 def test_the_mark_itself_is_no_part_of_a_statement(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from situate.errors import ConfigError, Locked, SituateError
 from situate.output import held
-from situate.pipeline import syncing
+from situate.pipeline import decisive, syncing
 from situate.pipeline.indexing import acknowledge, revert
 from tests.support.corpora import LEAVE, Corpus, handbook
 from tests.support.stores import (
@@ -227,9 +227,9 @@ def test_another_version_of_a_program_reads_everything_anew(
 ) -> None:
     """Nobody knows before what it does otherwise; where it does not nothing is sent."""
     delivered(corpus, store)
-    versions = syncing.version
+    versions = decisive.version
     monkeypatch.setattr(
-        syncing, "version", lambda name: "99" if name == program else versions(name)
+        decisive, "version", lambda name: "99" if name == program else versions(name)
     )
 
     sent = synced(corpus)

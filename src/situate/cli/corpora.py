@@ -72,7 +72,7 @@ def plan(
     from situate.pipeline.jobs import forecasts
 
     if egress:
-        _departures(configs, as_json=as_json)
+        _egress_plans(configs, as_json=as_json)
         return
     with console.errors():
         loaded = load(configs, environment=os.environ)
@@ -85,16 +85,16 @@ def plan(
             console.text("\n  ".join(forecast_lines(forecast)))
 
 
-def _departures(configs: list[Path], *, as_json: bool) -> None:
+def _egress_plans(configs: list[Path], *, as_json: bool) -> None:
     """Show what would leave the machine."""
     from situate.cli.egress import as_values, lines
     from situate.config import load
-    from situate.pipeline.egress import departures
+    from situate.pipeline.egress import egress_plans
 
     with console.errors():
         loaded = load(configs, environment=os.environ)
         with console.Terminal() as terminal:
-            found = departures(loaded, terminal)
+            found = egress_plans(loaded, terminal)
     if as_json:
         console.as_json([as_values(each) for each in found])
         return

@@ -10,18 +10,18 @@ from situate.cli.figures import many
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from situate.pipeline.egress import Departures
+    from situate.pipeline.egress import EgressPlan
 
 _SHOWN = 20
 """Documents that are named; `--json` gives them all."""
 
 
-def as_values(found: Departures) -> dict[str, object]:
+def as_values(found: EgressPlan) -> dict[str, object]:
     """Give all that is known, for machines."""
     return {**asdict(found), "requests": found.requests, "bytes": found.bytes}
 
 
-def lines(found: Departures) -> Iterator[str]:
+def lines(found: EgressPlan) -> Iterator[str]:
     """Say what a corpus would send to whom, then its documents as a table."""
     if found.base_url is None:
         why = "enrichment is off" if found.model is None else "recorded replies answer"

@@ -388,6 +388,9 @@ class Config:
     enrichment: EnrichmentConfig
     cache: CacheConfig
     output: OutputConfig
+    hook: str | None = None
+    """Hash of the file of the function that `enrichment.redact` names; None until that
+    was looked at."""
 
     @property
     def cutting(self) -> CuttingConfig:
@@ -432,6 +435,7 @@ class Config:
                 "view": asked.view,
                 "statement_max_tokens": asked.statement_max_tokens,
                 **({"redact": asked.redact} if asked.redact else {}),
+                **({"hook": self.hook} if self.hook else {}),
                 **({"enrich_when": asked.enrich_when} if asked.enrich_when else {}),
             }
             if asked.enabled

@@ -10,12 +10,10 @@ from situate.enrichment.grounding import evidence_of
 from situate.enrichment.language import script_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from situate.enrichment.gate import Gate, Verdict
     from situate.enrichment.plan import DocumentPlan, Part
     from situate.enrichment.questions import Passage, PlannedRequest
-    from situate.model import Chunk, Document
+    from situate.model import Document
     from situate.tokens import TokenCounter
 
 _SCRIPT_SAMPLE = 20_000
@@ -40,7 +38,6 @@ class Contexts:
 
     document: Document
     planned: DocumentPlan
-    chunks: Sequence[Chunk]
     counter: TokenCounter
     max_tokens: int
     """Of a statement."""
@@ -72,16 +69,13 @@ class Contexts:
         self, gate: Gate, statement: str, request: PlannedRequest, passage: Passage
     ) -> Verdict:
         """Say whether a statement may stand as an answer about a chunk."""
-        return gate.judge(statement, self._shown[passage.index], self.of(request))
-
-    @property
-    def _shown(self) -> Sequence[Chunk]:
-        """The chunks as a model may see them."""
-        return self.planned.chunks or self.chunks
+        return gate.judge(
+            statement, self.planned.chunks[passage.index], self.of(request)
+        )
 
     def _said(self, part: Part) -> _OfPart:
         """Give the script of what may be seen together, and what it says already."""
-        asked = (self._shown[passage.index] for passage in part.passages)
+        asked = (self.planned.chunks[passage.index] for passage in part.passages)
         return _OfPart(
             script=script_of(part.document_text[:_SCRIPT_SAMPLE]),
             known=known_words(asked),

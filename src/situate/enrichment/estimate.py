@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from situate.enrichment.plan import DocumentPlan, Part
     from situate.enrichment.questions import Passage, PlannedRequest
-    from situate.enrichment.settings import Mode, Settings, View
+    from situate.enrichment.settings import Settings, View
+    from situate.organisation import Mode
     from situate.pricing import ModelFacts, Prices
 
 INPUT_MARGIN = Decimal("1.3")

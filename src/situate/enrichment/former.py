@@ -54,6 +54,7 @@ def _is_unanswered(now: Enrichment) -> bool:
 
 
 def without_asking(
+    chunks: Sequence[Chunk],
     former: Mapping[str, Enrichment],
     contexts: Contexts,
     prompt: Prompt,
@@ -61,7 +62,7 @@ def without_asking(
 ) -> tuple[Chunk, ...]:
     """Give the chunks of a run that can ask for nothing, with the reason."""
     outcomes = unasked(contexts.planned, prompt, reason)
-    return merged(contexts.chunks, kept(outcomes, former, contexts, STATEMENTS))
+    return merged(chunks, kept(outcomes, former, contexts, STATEMENTS))
 
 
 def unasked(

@@ -199,19 +199,19 @@ class Session:
         """
         if planned is None:
             planned = self.plan(document, chunks)
-        settled = await self.settle(document, chunks, planned)
+        settled = await self.settle(document, planned)
         outcomes = unasked(planned, self._prompt, None)
         for part in planned.parts:
             for passage in part.passages:
                 outcome = settled[passage.index]
                 outcomes[passage.index] = self._enrichment(outcome, part.view)
         if former:
-            contexts = self._contexts(document, planned, chunks)
+            contexts = self._contexts(document, planned)
             outcomes = kept(outcomes, former, contexts, self._gate)
         return merged(chunks, outcomes)
 
     async def settle(
-        self, document: Document, chunks: Sequence[Chunk], planned: DocumentPlan
+        self, document: Document, planned: DocumentPlan
     ) -> dict[int, Settled]:
         """Give what became of every chunk that a plan asks about, by its index.
 
@@ -219,9 +219,8 @@ class Session:
             ProviderUnusable: as `enrich` does.
         """
         # What is shown together is warmed and judged together (S6).
-        shown = planned.chunks or chunks
-        askers = [self._asker(document, shown, planned, each) for each in planned.parts]
-        contexts = self._contexts(document, planned, chunks)
+        askers = [self._asker(document, planned, each) for each in planned.parts]
+        contexts = self._contexts(document, planned)
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = [
@@ -244,24 +243,18 @@ class Session:
             self._skipped.update(planned.skipped.values())
         return {index: self._named(outcome) for index, outcome in settled.items()}
 
-    def _asker(
-        self,
-        document: Document,
-        chunks: Sequence[Chunk],
-        planned: DocumentPlan,
-        part: Part,
-    ) -> Asker:
+    def _asker(self, document: Document, planned: DocumentPlan, part: Part) -> Asker:
         return Asker(
             settings=self._settings,
             wire=self._wire,
             counter=self._counter,
-            chunks=chunks,
+            chunks=planned.chunks,
             prefix=Prefix(timing=self._timing),
             answers=Answers(self._wire),
             held=self._held,
             gate=self._gate,
             judged_by=self._judged_by(planned, part, document),
-            user=User(corpus=_corpus_of(chunks), doc_id=document.doc_id),
+            user=User(corpus=_corpus_of(planned.chunks), doc_id=document.doc_id),
         )
 
     async def _asked(
@@ -372,13 +365,10 @@ class Session:
         beside = [hidden] if hidden else []
         return digest(canonical([rules, language, cap, text, *beside]))
 
-    def _contexts(
-        self, document: Document, planned: DocumentPlan, chunks: Sequence[Chunk]
-    ) -> Contexts:
+    def _contexts(self, document: Document, planned: DocumentPlan) -> Contexts:
         return Contexts(
             document=document,
             planned=planned,
-            chunks=chunks,
             counter=self._counter,
             max_tokens=self._settings.statement_max_tokens,
             instructions=self._instructions,

@@ -61,8 +61,9 @@ class DocumentPlan:
     parts: tuple[Part, ...]
     """One for nearly every document; more where sections are for different people
     or days."""
-    chunks: Sequence[Chunk] = field(default=(), repr=False)
-    """The chunks handed to `plan`, as a model may see them."""
+    chunks: Sequence[Chunk] = field(repr=False)
+    """The chunks handed to `plan`, as a model may see them: what is asked about is
+    judged by them alone."""
     hidden: frozenset[str] = field(default=frozenset(), repr=False)
     """What no model may see of the document."""
     trouble: str | None = None

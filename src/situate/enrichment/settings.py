@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from situate.enrichment.redaction import Redaction
+    from situate.organisation import Mode
 
 REPLAY = "replay"
 """The provider that answers from recorded replies."""
@@ -25,9 +26,6 @@ with many chunks marked in it. `full`: the whole document and one chunk.
 
 ViewChoice: TypeAlias = Literal[View, "auto"]
 """`auto` picks by the length of the document and by what the model can do."""
-
-Mode = Literal["live", "batch"]
-"""`batch` hands requests to the vendor's batch system, at half the price."""
 
 Conditions: TypeAlias = "Mapping[str, tuple[str | bool | int | float, ...]]"
 """The values that metadata has to have, by key, for a model to be shown it."""

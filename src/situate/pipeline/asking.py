@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from situate.enrichment.estimate import Estimate
     from situate.enrichment.exchange import Provider
     from situate.enrichment.plan import DocumentPlan
-    from situate.enrichment.settings import Mode, View
+    from situate.enrichment.settings import View
+    from situate.organisation import Mode
     from situate.pipeline.documents import Prepared, Preparer
     from situate.pricing import ModelFacts
     from situate.prompts import Prompt

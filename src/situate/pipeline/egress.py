@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from situate.config import Config
-    from situate.enrichment.settings import Mode
+    from situate.organisation import Mode
     from situate.pipeline.asking import Asking
     from situate.pipeline.jobs import Job
     from situate.pipeline.watching import Watcher
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Leaving:
+class DocumentEgress:
     """What would be sent about one document."""
 
     doc_id: str
@@ -34,7 +34,7 @@ class Leaving:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Departures:
+class EgressPlan:
     """What one corpus would send, with the cache as it is."""
 
     corpus: str
@@ -49,7 +49,7 @@ class Departures:
     """What `run` would stop at before anything is sent."""
     read: int
     """Documents that can be read."""
-    documents: tuple[Leaving, ...]
+    documents: tuple[DocumentEgress, ...]
     """Those of which something would be sent, the most bytes first."""
 
     @property
@@ -63,7 +63,7 @@ class Departures:
         return sum(each.bytes for each in self.documents)
 
 
-def departures(configs: Sequence[Config], watcher: Watcher) -> tuple[Departures, ...]:
+def egress_plans(configs: Sequence[Config], watcher: Watcher) -> tuple[EgressPlan, ...]:
     """Say for every corpus what a run would send, in requests and bytes.
 
     Repairs and what is asked once more are not in it. Every body is written to be
@@ -73,19 +73,19 @@ def departures(configs: Sequence[Config], watcher: Watcher) -> tuple[Departures,
         ConfigError: something in a config, or the organisation's file, cannot be used.
         SituateError: a glob matches nothing, or two documents have one id.
     """
-    return tuple(_departures(job, watcher) for job in ready(configs))
+    return tuple(_egress_plan(job, watcher) for job in ready(configs))
 
 
-def _departures(job: Job, watcher: Watcher) -> Departures:
+def _egress_plan(job: Job, watcher: Watcher) -> EgressPlan:
     asking = job.asking
     address = None if asking is None else asking.address
-    found: list[Leaving] = []
+    found: list[DocumentEgress] = []
     read = 0
     if asking is not None and address is not None:
-        for leaving in _leaving(job, asking, watcher):
+        for document in _documents(job, asking, watcher):
             read += 1
-            found += [leaving] if leaving.requests else []
-    return Departures(
+            found += [document] if document.requests else []
+    return EgressPlan(
         corpus=job.config.corpus.name,
         host=None if address is None else urlsplit(address).netloc,
         base_url=address,
@@ -98,7 +98,7 @@ def _departures(job: Job, watcher: Watcher) -> Departures:
     )
 
 
-def _leaving(job: Job, asking: Asking, watcher: Watcher) -> Iterator[Leaving]:
+def _documents(job: Job, asking: Asking, watcher: Watcher) -> Iterator[DocumentEgress]:
     """Measure document by document what has no answer yet."""
     sources = job.sources()
     watcher.begin(f"{job.config.corpus.name}: measuring", len(sources))
@@ -117,7 +117,9 @@ def _leaving(job: Job, asking: Asking, watcher: Watcher) -> Iterator[Leaving]:
                 len(on_the_wire(asked.body))
                 for asked in to_send(plan, known, stored, seen)
             ]
-            yield Leaving(doc_id=plan.doc_id, requests=len(sizes), bytes=sum(sizes))
+            yield DocumentEgress(
+                doc_id=plan.doc_id, requests=len(sizes), bytes=sum(sizes)
+            )
 
 
 def _objection(asking: Asking) -> str | None:

@@ -228,9 +228,7 @@ async def _asked(
         asyncio.TaskGroup() as group,
     ):
         tasks = [
-            group.create_task(
-                session.settle(work.document.document, work.document.chunks, work.plan)
-            )
+            group.create_task(session.settle(work.document.document, work.plan))
             for work in works
         ]
     return [task.result() for task in tasks], session.summary

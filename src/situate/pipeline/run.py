@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from situate.errors import ConfigError, Locked, SituateError
 from situate.manifest import NOTHING_SPENT, Manifest, Sizes, Spent, to_json
 from situate.output import Output, writing
+from situate.pipeline.decisive import config_of
 from situate.pipeline.documents import Failed, Ids, Prepared
 from situate.pipeline.jobs import ready
 from situate.pipeline.parallel import write_all
@@ -94,7 +95,7 @@ class _Run:
 
     def __init__(self, job: Job, watcher: Watcher) -> None:
         self._job = job
-        self._config = job.config
+        self._config = config_of(job)
         self._watcher = watcher
         self._tally = Tally()
 

@@ -130,13 +130,14 @@ class Stage:
                 contexts = Contexts(
                     document=outcome.document,
                     planned=asking.plan(outcome, preparer),
-                    chunks=outcome.chunks,
                     counter=preparer.counter,
                     max_tokens=asking.settings.statement_max_tokens,
                     instructions=instructions_of(*asking.prompt.parts),
                 )
                 former = self.former(outcome)
-                chunks = without_asking(former, contexts, asking.prompt, reason)
+                chunks = without_asking(
+                    outcome.chunks, former, contexts, asking.prompt, reason
+                )
             write(outcome, chunks)
         return replace(NOTHING_SPENT, stopped=f"{reason}: {why}")
 

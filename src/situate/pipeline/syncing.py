@@ -12,7 +12,6 @@ import os
 from collections import defaultdict
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -29,7 +28,8 @@ from situate.index.safety import Missed, Seen
 from situate.index.state import NO_STATEMENTS, DocumentState, Hashes, Statements
 from situate.index.wordings import label_of, nearest
 from situate.manifest import NOTHING_SPENT, Note
-from situate.model import digest, leaf_ids
+from situate.model import leaf_ids
+from situate.pipeline import decisive
 from situate.pipeline.documents import Failed, Ids
 from situate.pipeline.indexing import opened
 from situate.pipeline.jobs import ready
@@ -57,19 +57,6 @@ if TYPE_CHECKING:
     from situate.pipeline.watching import Watcher
     from situate.pipeline.written import Written
 
-_PROGRAMS = (
-    "situate",
-    "lxml",
-    "pypdfium2",
-    "pyromark",
-    "pyyaml",
-    "regex",
-    "selectolax",
-    "sentencex",
-    "tiktoken",
-)
-"""What reads and cuts documents: another version of one may do it otherwise."""
-
 _PIECE = 1024 * 1024
 """Bytes of a file that are read at a time."""
 
@@ -91,7 +78,7 @@ def sync(config: Config, watcher: Watcher, *, allow_deletes: int | None = None) 
     if job.asking is not None:
         job.asking.check()
     found = job.survey()
-    with opened(config) as index:
+    with opened(decisive.config_of(job)) as index:
         return _Sync(job, watcher, index).work(found, allow_deletes)
 
 
@@ -113,7 +100,7 @@ class _Sync:
         self._index = index
         self._places = Places()
         self._folder = str(resolved(job.folder))
-        self._config_hash = _hash_of(job)
+        self._config_hash = decisive.hash_of(job)
         self._keep = job.config.versions.keep
         self._ids = Ids(self._keep)
         self._wordings: defaultdict[str, list[DocumentState]] = defaultdict(list)
@@ -454,35 +441,3 @@ def _chunks(outcome: Written, label: str | None) -> Mapping[str, Hashes]:
         name = record_id(str(record["chunk_id"]), label)
         found[name] = Hashes.of(record, outcome.doc_id)
     return found
-
-
-def _hash_of(job: Job) -> str:
-    """Hash what decides what a document's chunks are, this program included."""
-    corpus, asking = job.config.corpus, job.asking
-    decisive: dict[str, object] = {
-        "programs": {name: _version(name) for name in _PROGRAMS},
-        "doc_type": corpus.doc_type,
-        "cutting": asdict(job.config.cutting),
-    }
-    if asking is not None:
-        asked = asking.settings
-        decisive["asking"] = [
-            asking.prompt.hash,
-            asked.provider,
-            asked.endpoint or asked.base_url,
-            asked.model,
-            asked.accept_models,
-            asked.view,
-            asked.reuse,
-            *([hidden] if (hidden := job.config.enrichment.redact) else []),
-            *([asked.enrich_when] if asked.enrich_when else []),
-        ]
-    return digest(json.dumps(decisive, sort_keys=True))
-
-
-def _version(program: str) -> str | None:
-    """Give the version of a program; None where it is not installed."""
-    try:
-        return version(program)
-    except PackageNotFoundError:
-        return None

@@ -6,8 +6,6 @@ is checked.
 
 from __future__ import annotations
 
-import hashlib
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,13 +39,14 @@ class CallableEmbedder:
 
     def __init__(self, spec: str, *, instruction: str | None = None) -> None:
         self.name = spec
-        self._function, source = _loaded(spec, "embedder")
+        found = find_function(spec, "embedder")
+        self._function = found.call
         self._instruction = instruction
         self._dimensions: int | None = None
         self._identity: dict[str, JsonValue] = {
             "embedder": "callable",
             "function": spec,
-            "source": source,
+            "source": found.source,
             "instruction": instruction,
         }
 
@@ -102,7 +101,7 @@ class CallableReranker:
 
     def __init__(self, spec: str) -> None:
         self.name = spec
-        self._function, _ = _loaded(spec, "reranker")
+        self._function = find_function(spec, "reranker").call
 
     def score(self, query: str, texts: Sequence[str]) -> NDArray[np.float64]:
         """Give a score for each text; the function is called once.
@@ -145,22 +144,3 @@ def _called(
     except Exception as error:
         message = f"{what} gave no numbers, or not as many for every text: {error}"
         raise ConfigError(message) from error
-
-
-def _loaded(spec: str, kind: str) -> tuple[Callable[..., Any], str | None]:
-    """Find a function by its name; beside it a hash of the file it was found in.
-
-    Raises:
-        ConfigError: there is no such module or function.
-    """
-    function, module = find_function(spec, kind)
-    return function, _hash_of(getattr(module, "__file__", None))
-
-
-def _hash_of(path: str | None) -> str | None:
-    if path is None:
-        return None
-    try:
-        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-    except OSError:
-        return None

@@ -16,8 +16,8 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
+from situate.addresses import read_address
 from situate.errors import AuthenticationFailed, ConfigError, Unanswered
 from situate.organisation import read_egress
 
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     import httpx2
 
     from situate.enrichment.exchange import Body
-    from situate.enrichment.settings import Mode
-    from situate.organisation import Egress
+    from situate.organisation import Egress, Mode
 
 # What a server needs to know. SDKs add the machine, its system and its Python.
 _HEADERS = frozenset(
@@ -41,6 +40,8 @@ _HEADERS = frozenset(
         b"user-agent",
     }
 )
+
+_WITH_USER = re.compile(r"[a-z]+://[^/?#]*@", re.IGNORECASE)
 
 _NO_KEY = "no-key-needed"
 _LONGEST_KEY = 65_536
@@ -286,23 +287,24 @@ async def _take_for_utf8(response: httpx2.Response) -> None:
 
 
 def _checked(base_url: str) -> str:
+    """Give an address without slashes at its end.
+
+    Raises:
+        ConfigError: it is none, or holds what belongs into the environment.
+    """
     try:
-        parts = urlsplit(base_url)
-        plain = parts.scheme in {"http", "https"} and bool(parts.hostname)
-        spare = parts.query or parts.fragment or parts.port == 0
-    except ValueError:
-        plain, spare = False, ""
-    if not plain or spare:
+        read_address(base_url)
+    except ValueError as error:
         message = (
             f"base_url {base_url!r} is no address to send to; it looks like "
             "'http://127.0.0.1:8080/v1'"
         )
-        raise ConfigError(message)
-    if "@" in parts.netloc:
-        message = (
-            "base_url holds a user name or password; secrets come from the environment"
-        )
-        raise ConfigError(message)
+        if _WITH_USER.match(base_url):
+            message = (
+                "base_url holds a user name or password; secrets come from the "
+                "environment"
+            )
+        raise ConfigError(message) from error
     return base_url.rstrip("/")
 
 
