@@ -160,20 +160,25 @@ class IndexFolder:
             OSError: the file system refuses.
         """
         state = State(
-            number=pending.base + 1, run=pending.run, documents=pending.documents
+            number=pending.base + 1,
+            run=pending.run,
+            documents=pending.documents,
+            unread=pending.unread,
         )
         _make(self._states)
         _write(self._file(state.number), state_lines(state))
         self.withdraw()
         return state
 
-    def refresh(self, base: State, documents: Documents) -> None:
-        """Note what has changed about documents where a store has nothing to do.
+    def refresh(
+        self, base: State, documents: Documents, unread: frozenset[str]
+    ) -> None:
+        """Note what has changed where a store has nothing to do.
 
         Raises:
             OSError: the file system refuses.
         """
-        state = replace(base, documents=documents)
+        state = replace(base, documents=documents, unread=unread)
         _write(self._file(base.number), state_lines(state))
 
     def tidy(self, pending: Pending | None) -> int:

@@ -264,6 +264,8 @@ class State:
     run: str | None = None
     """The one that led here."""
     documents: Documents = field(default_factory=dict)
+    unread: frozenset[str] = frozenset()
+    """Marks of files that could not be read while nothing was gone."""
 
 
 Unsure = dict[str, frozenset[Hashes | None]]
@@ -285,6 +287,8 @@ class Pending:
     """What a store has that takes it in."""
     unsure: Unsure
     """What a store may have that does not, beside what the base says."""
+    unread: frozenset[str] = frozenset()
+    """Marks of files that could not be read while nothing was gone."""
 
 
 def run_id(base: State, target: Documents, files: Iterable[str]) -> str:
@@ -310,6 +314,7 @@ def state_lines(state: State) -> Iterator[bytes]:
             "number": state.number,
             "run": state.run,
             "documents": len(state.documents),
+            "unread": [*sorted(state.unread)],
         }
     )
     yield from _document_lines(state.documents)
@@ -324,6 +329,7 @@ def pending_lines(pending: Pending) -> Iterator[bytes]:
             "run": pending.run,
             "unsure": len(pending.unsure),
             "documents": len(pending.documents),
+            "unread": [*sorted(pending.unread)],
         }
     )
     for chunk_id in sorted(pending.unsure):
@@ -348,6 +354,7 @@ def read_state(lines: Iterator[tuple[str, bytes]], name: str) -> State:
     return State(
         number=number,
         run=run,
+        unread=frozenset(fields.listed("unread", str)),
         documents=_documents(lines, name, fields.whole("documents")),
     )
 
@@ -380,6 +387,7 @@ def read_pending(lines: Iterator[tuple[str, bytes]], name: str) -> Pending:
         base=fields.whole("base"),
         run=fields.text("run"),
         unsure=unsure,
+        unread=frozenset(fields.listed("unread", str)),
         documents=_documents(lines, name, fields.whole("documents")),
     )
 

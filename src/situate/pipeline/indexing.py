@@ -93,6 +93,8 @@ class Index:
     folder: IndexFolder
     base: State
     pending: Pending | None
+    unread: frozenset[str] = frozenset()
+    """Marks of files that could not be read while nothing was gone; sent along."""
 
     @property
     def latest(self) -> Documents:
@@ -138,7 +140,9 @@ class Index:
         """Say why so many chunks may not be deleted at once."""
         total = sum(len(document.chunks) for document in self._counted.values())
         share = self.config.output.max_delete_share
-        if count <= share * total or (allowed is not None and count <= allowed):
+        if not safety.exceeds(count, total, share):
+            return None
+        if allowed is not None and count <= allowed:
             return None
         return (
             f"{count:,} of {total:,} chunks would be deleted, above "
@@ -181,11 +185,13 @@ class Index:
         """
         doubts = self.unsure if unsure is None else unsure
         base = self.base.documents
+        # Of what a revert brings back nobody knows what could be read then.
+        unread = frozenset() if sent.kind == "revert" else self.unread
         found = tuple(changes(base, target, doubts))
         if not found and not self.unsure and (target == base or self.base.number):
             # With nothing for a store to do there is nothing to acknowledge.
-            if target != base:
-                self.folder.refresh(self.base, target)
+            if target != base or (self.base.number and unread != self.base.unread):
+                self.folder.refresh(self.base, target, unread)
             self.folder.withdraw()
             clear(self.config.output.deltas, self.folder.runs())
             return sent
@@ -207,6 +213,7 @@ class Index:
                     run=run,
                     documents=target,
                     unsure=doubts_after(target, joined(self.unsure, doubts), found),
+                    unread=unread,
                 )
             )
             parcel.publish(run, self._manifest(sent, parcel), _summary(sent))
@@ -261,8 +268,13 @@ def opened(config: Config) -> Iterator[Index]:
     with held(config.output.path), writing(config.output.index):
         folder = IndexFolder(config.output.index)
         base = folder.acknowledged()
+        pending = folder.pending(base)
         yield Index(
-            config=config, folder=folder, base=base, pending=folder.pending(base)
+            config=config,
+            folder=folder,
+            base=base,
+            pending=pending,
+            unread=(pending or base).unread,
         )
 
 

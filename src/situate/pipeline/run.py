@@ -12,7 +12,7 @@ from situate.output import Output, writing
 from situate.pipeline.documents import Failed, Ids, Prepared
 from situate.pipeline.jobs import ready
 from situate.pipeline.parallel import write_all
-from situate.pipeline.shortfall import lacking, too_many_failed
+from situate.pipeline.shortfall import lacking, none_read, too_many_failed
 from situate.pipeline.stage import Stage
 from situate.pipeline.tally import Tally
 from situate.pipeline.written import Written, written
@@ -117,9 +117,8 @@ class _Run:
                 stage = Stage(job=self._job, watcher=self._watcher)
                 forecast = stage.forecast(sources)
                 spent = stage.work(sources, self._write, forecast)
-            if len(self._tally.failed) == len(sources):
-                message = f"none of {len(sources)} documents could be read"
-                raise SituateError(message)
+            if len(self._tally.failed) == self._tally.documents:
+                raise none_read(self._tally.documents)
             manifest = files.draft(output.beside("manifest.json").name)
             manifest.write(to_json(self._manifest(spent)))
             files.publish(self._chunks, self._blocks, manifest)
@@ -159,7 +158,7 @@ class _Run:
                 self._watcher.note(f"{outcome.doc_id}: {warning}")
         else:
             self._tally.fail(outcome)
-            self._watcher.note(f"failed: {outcome.reason}")
+            self._watcher.note(outcome.told)
         self._watcher.advance()
 
     def _shortfall(self, spent: Spent) -> str | None:
