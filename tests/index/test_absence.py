@@ -22,6 +22,8 @@ FREE: dict[str, dict[str, object]] = {
     "output": {"max_delete_share": 1},
     "chunking": {"min_tokens": 0},
 }
+ALL, DIRECT, ONE = "docs/**/*.md", "docs/*/*.md", "docs/*/policy.md"
+
 Spoil = Callable[[Path, pytest.MonkeyPatch], None]
 
 
@@ -73,46 +75,47 @@ def unmounted(docs: Path, _: pytest.MonkeyPatch) -> None:
     (docs / "hr" / "policy.md").unlink()
 
 
-def unmounted_with_a_mark(docs: Path, patch: pytest.MonkeyPatch) -> None:
+def marked(docs: Path, patch: pytest.MonkeyPatch) -> None:
     """Leave what no glob matches in the place of a share."""
     unmounted(docs, patch)
     (docs / "hr" / ".keep").write_text("", "utf-8")
     (docs / "hr" / "NOT_MOUNTED").write_text("", "utf-8")
 
 
-def linked_elsewhere(docs: Path, _: pytest.MonkeyPatch) -> None:
+def linked(docs: Path, _: pytest.MonkeyPatch) -> None:
     """Put a link in the place of a folder, which `**` does not follow."""
     shutil.move(docs / "hr", docs.parent / "away")
     (docs / "hr").symlink_to(docs.parent / "away")
 
 
-def linked_nowhere(docs: Path, patch: pytest.MonkeyPatch) -> None:
+def broken(docs: Path, patch: pytest.MonkeyPatch) -> None:
     """Lose what such a link leads to."""
-    linked_elsewhere(docs, patch)
+    linked(docs, patch)
     shutil.rmtree(docs.parent / "away")
 
 
 @pytest.mark.parametrize(
-    ("glob", "spoil"),
+    ("glob", "spoil", "said"),
     [
-        pytest.param("docs/*/policy.md", locked, id="locked"),
-        pytest.param("docs/**/*.md", gone_while_listed, id="gone while listed"),
-        pytest.param("docs/*/*.md", gone_while_listed, id="gone while listed, by *"),
-        pytest.param("docs/**/*.md", unmounted, id="unmounted"),
-        pytest.param("docs/**/*.md", unmounted_with_a_mark, id="unmounted, marked"),
-        pytest.param("docs/**/*.md", linked_elsewhere, id="linked"),
-        pytest.param("docs/**/*.md", linked_nowhere, id="linked nowhere"),
-        pytest.param("docs/*/*.md", linked_nowhere, id="linked nowhere, by *"),
+        pytest.param(ONE, locked, "hr/policy.md' cannot be looked for", id="locked"),
+        pytest.param(ALL, gone_while_listed, "hr' leads nowhere", id="gone"),
+        pytest.param(DIRECT, gone_while_listed, "hr' leads nowhere", id="gone, by *"),
+        pytest.param(ALL, unmounted, "'docs/hr' held documents", id="unmounted"),
+        pytest.param(ALL, marked, "'docs/hr' held documents", id="unmounted, marked"),
+        pytest.param(ALL, linked, "'docs/hr' held documents and is a link", id="link"),
+        pytest.param(ALL, broken, "'docs/hr' held documents and is a link", id="dead"),
+        pytest.param(DIRECT, broken, "hr' leads nowhere", id="dead, by *"),
     ],
 )
 def test_what_may_only_be_hidden_is_not_deleted(
     tmp_path: Path,
-    store: Store,
     monkeypatch: pytest.MonkeyPatch,
     glob: str,
     spoil: Spoil,
+    said: str,
 ) -> None:
     """Exit code 3 names the folder; whatever share may be deleted."""
+    store = Store()
     corpus = corpus_of(
         tmp_path, glob, it__policy=LEAVE, hr__policy=TRAVEL, hr__de__policy=TRAVEL
     )
@@ -124,7 +127,7 @@ def test_what_may_only_be_hidden_is_not_deleted(
 
     assert sent.deletes == 0
     assert sent.exit_code == 3
-    assert "hr" in sent.reasons[0]
+    assert said in sent.reasons[0]
     assert sent.outcomes["hr/policy.md"] == "kept"
     assert store.records == before
 
@@ -156,6 +159,7 @@ def test_an_empty_place_behind_a_link_hides_what_was_there(
     (tmp_path / "docs" / "hr").symlink_to(tmp_path / "share")
     delivered(corpus, store)
     (tmp_path / "share" / "policy.md").unlink()
+    (tmp_path / "share" / ".keep").write_text("", "utf-8")
 
     sent = delivered(corpus, store)
 
@@ -299,6 +303,41 @@ def test_what_no_glob_names_any_more_is_deleted(tmp_path: Path, store: Store) ->
 
     assert sent.exit_code == 0
     assert sent.outcomes["it/b.txt"] == "deleted"
+
+
+def test_what_is_gone_where_no_glob_looks_is_deleted(
+    tmp_path: Path, store: Store
+) -> None:
+    """Nobody wants to find anything there."""
+    corpus = corpus_of(tmp_path, "docs/a/*.md", "docs/b/*.md", a__one=LEAVE)
+    corpus.document("b/two.md", TRAVEL)
+    corpus.document("b/three.md", TRAVEL)
+    delivered(corpus, store)
+    (tmp_path / "docs" / "b" / "two.md").unlink()
+    corpus.configure(corpus={"documents": ["docs/a/*.md"]}, **FREE)
+
+    sent = delivered(corpus, store)
+
+    assert sent.exit_code == 0
+    assert sent.outcomes["two.md"] == sent.outcomes["three.md"] == "deleted"
+
+
+def test_a_file_that_a_manifest_lists_in_vain_does_not_fill_a_folder(
+    tmp_path: Path, store: Store
+) -> None:
+    """A share is not mounted though somebody says what is on it."""
+    corpus = corpus_of(tmp_path, "docs/**/*.md", "docs/m.jsonl", always=LEAVE)
+    corpus.document("share/a.md", LEAVE)
+    corpus.document("share/hr/b.md", TRAVEL)
+    corpus.document("m.jsonl", '{"path": "share/a.md"}\n')
+    delivered(corpus, store)
+    shutil.rmtree(tmp_path / "docs" / "share")
+    (tmp_path / "docs" / "share").mkdir()
+
+    sent = delivered(corpus, store)
+
+    assert sent.outcomes["share/a.md"] == "failed"
+    assert sent.outcomes["share/hr/b.md"] == "kept"
 
 
 def test_a_folder_that_is_gone_with_its_documents_hides_nothing(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
+from functools import cached_property
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
@@ -127,9 +128,8 @@ class Whereabouts:
                     is_empty = all(entry.name.startswith(".") for entry in entries)
             except (FileNotFoundError, NotADirectoryError):
                 continue
-            except OSError as error:
-                reason = f"folder {place!r} cannot be read: {error.strerror}"
-                yield Gap(reason=reason, below=place)
+            except OSError:
+                # Whoever had to look into it has said so.
                 return
             # Elsewhere, behind links, nobody knows what a glob would match.
             real = self._seen(str(resolved(self._job.folder / each)))
@@ -141,17 +141,19 @@ class Whereabouts:
                 yield Gap(reason=reason, below=place)
             return
 
-    def _is_walked(self, place: str) -> bool:
-        """Tell whether a folder lies below the fixed part of a glob."""
-        home = self._job.folder
-        starts = (
-            self._seen(str(resolved(home / fixed_part(pattern))))
+    @cached_property
+    def _starts(self) -> frozenset[str]:
+        return frozenset(
+            self._seen(str(resolved(self._job.folder / fixed_part(pattern))))
             for pattern in self._job.config.corpus.globs
         )
+
+    def _is_walked(self, place: str) -> bool:
+        """Tell whether a folder lies below the fixed part of a glob."""
         return any(
             place.startswith(f"{start}/")
             or (start == "." and place != "." and not place.startswith("../"))
-            for start in starts
+            for start in self._starts
         )
 
 
