@@ -109,8 +109,10 @@ class Histories(RuleBasedStateMachine):
 
     @initialize(parts=sections)
     def begin(self, parts: list[Any]) -> None:
-        """Nobody syncs an empty folder."""
+        """Nobody syncs an empty folder, and little befalls a small one."""
         self.corpus.document("always.md", markdown({}, parts))
+        for names_itself in (True, True, False, False):
+            self.add(parts, names_itself)
         self.configure()
 
     def configure(self) -> None:
