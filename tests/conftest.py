@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,9 +16,9 @@ from tests.support.server import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 _FOREIGN = ("ANTHROPIC_", "OPENAI_", "SITUATE_")
+_NOWHERE = Path(os.devnull).parent / "organisation-of-nobody.toml"
 _OURS = frozenset({"SITUATE_REGENERATE"})
 _PROXIES = ("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 
@@ -79,6 +80,7 @@ def _no_settings_from_outside() -> Iterator[None]:
             foreign = name.startswith(_FOREIGN) and name not in _OURS
             if foreign or name.upper() in _PROXIES:
                 patch.delenv(name)
+        patch.setattr("situate.organisation.FIXED_PATH", _NOWHERE)
         # Certificates take a client 40 ms to read, and nothing here is encrypted.
         patch.delenv("SSL_CERT_FILE", raising=False)
         patch.setenv("SSL_CERT_DIR", os.devnull)

@@ -15,10 +15,10 @@ import situate
 ROOT = Path(situate.__file__).parent
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("access", "collector", "errors", "model", "standalone", "usage"),
+    ("access", "addresses", "collector", "errors", "model", "standalone", "usage"),
     ("validity",),
     ("fields", "files", "records", "tokens", "config", "prompts", "pricing", "shipped"),
-    ("lines",),
+    ("functions", "lines", "organisation"),
     ("readers", "chunking"),
     ("given", "precedence"),
     (
@@ -31,6 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "enrichment.worth",
         "enrichment.keys",
         "enrichment.questions",
+        "enrichment.redaction",
         "enrichment.plan",
         "enrichment.estimate",
         "enrichment.budget",

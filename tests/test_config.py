@@ -269,9 +269,15 @@ def test_an_address_with_a_secret_is_refused_unseen(
     assert "hidden" not in message
 
 
-@pytest.mark.parametrize("address", ["localhost:80", "ftp://localhost", "http://", "x"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("localhost:80", "ftp://localhost", "http://", "x"),
+        *("http://127.1:80/v1", "http://localhost/a/../v1", "http://b\u00fccher.test"),
+    ],
+)
 def test_an_address_has_to_be_one(tmp_path: Path, address: str) -> None:
-    """Only http and https servers can be asked."""
+    """Only http and https servers can be asked, by an address with one reading."""
     message = complaint(tmp_path, f"{LEAST}\n[enrichment]\nbase_url = '{address}'")
 
     assert f"enrichment.base_url is {address!r}; allowed: an address" in message

@@ -225,3 +225,40 @@ def test_a_condition_that_cannot_be_one_is_refused(tmp_path: Path, value: str) -
 
     assert "enrichment.enrich_when is" in str(caught.value)
     assert "allowed: a table of metadata keys, each with values" in str(caught.value)
+
+
+def test_a_condition_on_a_key_that_does_not_travel_is_refused(tmp_path: Path) -> None:
+    """No chunk could meet it, and a run that asks about none would end well."""
+    corpus = handbook(
+        tmp_path,
+        metadata={"keep": ["owner"]},
+        **{"enrichment.enrich_when": {"owner": ["Ann"], "tier": ["1"]}},
+    )
+
+    with pytest.raises(ConfigError) as caught:
+        load([corpus.config], environment={})
+
+    said = str(caught.value)
+    assert "enrichment.enrich_when asks for 'tier', which metadata.keep drops" in said
+    assert "'owner'" not in said
+    assert "\n" not in said
+
+
+@pytest.mark.parametrize(
+    "keep", [None, ["tier"]], ids=["keeps all", "keeps what is asked for"]
+)
+def test_a_condition_on_a_key_that_travels_is_taken(
+    tmp_path: Path, keep: list[str] | None
+) -> None:
+    """Permissions and the keys of every record travel whatever is kept."""
+    wanted = {"tier": ["1"], "classification": ["a"], "acl_x": ["b"], "language": "en"}
+    corpus = handbook(
+        tmp_path,
+        metadata={} if keep is None else {"keep": keep},
+        **{"enrichment.enrich_when": wanted},
+    )
+
+    (config,) = load([corpus.config], environment={})
+
+    assert config.enrichment.enrich_when is not None
+    assert config.enrichment.enrich_when.keys() == wanted.keys()

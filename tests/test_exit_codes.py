@@ -160,6 +160,7 @@ def test_interrupted_is_130_and_publishes_nothing(tmp_path: Path, chat: Chat) ->
     assert b"Traceback" not in told
     assert {path.name for path in corpus.chunks.parent.iterdir()} <= {
         ".handbook.lock",
+        ".handbook.ledger.lock",
         "handbook.ledger.jsonl",
     }
 
@@ -189,6 +190,7 @@ def test_a_signal_to_end_leaves_no_draft(
     assert told.count(b"\n") <= 7, "no more than the estimate"
     assert {path.name for path in corpus.chunks.parent.iterdir()} <= {
         ".handbook.lock",
+        ".handbook.ledger.lock",
         "handbook.ledger.jsonl",
     }
 

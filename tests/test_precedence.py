@@ -186,16 +186,45 @@ def test_sections_inherit_what_is_said_from_outside() -> None:
     ]
 
 
-def test_a_heading_may_not_open_what_a_manifest_closes() -> None:
-    """Who may see a document is decided outside it, and the attempt is told."""
+def test_a_heading_that_says_otherwise_who_may_see_its_section_is_a_conflict() -> None:
+    """It may open what a manifest closes, or close what it opens: both would leak."""
     found = settled(
         "# A {acl_groups=everyone}\n\nText.\n", voice("m:1", {"acl_groups": "hr"})
     )
 
     assert sections(found)["a"].custom == {"acl_groups": "hr"}
-    assert found.warnings == (
-        "acl_groups: m:1 says 'hr', heading 'A' says 'everyone'; the first holds",
+    assert found.warnings == ()
+    assert found.conflicts == (
+        "acl_groups: m:1 says 'hr', heading 'A' says 'everyone'",
     )
+
+
+@pytest.mark.parametrize(
+    ("heading", "outside", "is_within"),
+    [
+        ("acl_groups=hr", "hr", True),
+        ("acl_groups=hr", ["hr", "board"], True),
+        ("acl_groups=hr acl_groups=board", ["hr", "board", "staff"], True),
+        ("acl_groups=hr acl_groups=all", ["hr", "board"], False),
+        ("acl_groups=1", [1], False),
+        ("acl_groups=hr", [], False),
+        ("classification=secret", "public", False),
+    ],
+)
+def test_a_heading_may_name_some_of_those_whom_its_document_is_for(
+    heading: str, outside: JsonValue, is_within: bool
+) -> None:
+    """Then its section is for these alone."""
+    key = heading.partition("=")[0]
+
+    found = settled(f"# A {{{heading}}}\n\nText.\n", voice("m", {key: outside}))
+
+    assert (found.conflicts == ()) is is_within
+    if is_within:
+        own = read(f"# A {{{heading}}}\n\nText.\n".encode(), "a.md").document
+        (section,) = own.root.children
+        assert section.metadata is not None
+        assert sections(found)["a"].custom == section.metadata.custom
 
 
 @pytest.mark.parametrize(
@@ -238,7 +267,7 @@ def test_what_is_refused_is_told_of_the_heading_that_says_it() -> None:
     )
 
     assert sections(found)["a/b"].custom == {"acl_groups": "hr", "region": "south"}
-    assert len(found.warnings) == 1
+    assert len(found.conflicts) == 1
 
 
 def test_a_heading_says_what_its_document_leaves_open() -> None:

@@ -15,6 +15,7 @@ from situate.compare.grounds import Ground
 from situate.compare.questions import load as load_questions
 from situate.config import load
 from situate.listing import read_listing
+from situate.organisation import VARIABLE, read_egress
 from tests.support.fixtures import regenerating
 
 ROOT = Path(__file__).parents[1]
@@ -87,7 +88,9 @@ def test_every_block_of_readme_shows_what_happens(clone: Path) -> None:
 
 def test_every_config_in_readme_can_be_used(tmp_path: Path) -> None:
     """Keys, values and what they ask of each other."""
-    configs = [block for kind, block in BLOCKS if kind == "toml"]
+    configs = [
+        block for kind, block in BLOCKS if kind == "toml" and "[corpus]" in block
+    ]
 
     path = tmp_path / "corpus.toml"
     enabled = []
@@ -97,6 +100,21 @@ def test_every_config_in_readme_can_be_used(tmp_path: Path) -> None:
         enabled.append(config.enrichment.enabled)
 
     assert enabled == [False, True, False, True]
+
+
+def test_the_organisations_file_in_readme_can_be_used(tmp_path: Path) -> None:
+    """It allows what it lists."""
+    (block,) = [
+        block for kind, block in BLOCKS if kind == "toml" and "[corpus]" not in block
+    ]
+
+    path = tmp_path / "organisation.toml"
+    path.write_text(block, "utf-8")
+    bounds = read_egress({VARIABLE: str(path)})
+
+    url = "https://gateway.example.com/team-a/v1"
+    assert bounds.objection(url=url, model="claude-haiku-5-5", mode="live") is None
+    assert bounds.objection(url=url, model="claude-haiku-5-5", mode="batch") is not None
 
 
 def test_every_manifest_in_readme_can_be_read(tmp_path: Path) -> None:

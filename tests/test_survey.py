@@ -163,13 +163,14 @@ def test_what_a_sidecar_says_is_not_missing(tmp_path: Path) -> None:
     write(tmp_path, a_md=TRAVEL)
     (tmp_path / "a.md.meta.toml").write_text(
         'effective_from = 2026-01-01\nacl_groups = ["staff"]\nlanguage = "en-GB"\n'
+        'classification = "internal"\n'
     )
 
     (found,) = surveyed(".").values()
 
     assert found["sidecar"]
     assert found["contents"]["effective_from"] == "2026-01-01"
-    assert found["contents"]["acl"] == ["acl_groups"]
+    assert found["contents"]["acl"] == ["acl_groups", "classification"]
     assert found["contents"]["language_from"] == "metadata"
 
 
@@ -333,7 +334,7 @@ def test_people_get_a_table_what_is_lacking_and_what_to_look_at(
         "unsupported  .mp3          1  2.0 kB",
         "total                      4  2.6 kB",
         "2 readable files: 5 sections, 4 leaves",
-        "without title 0, without effective_from 2, without acl_* 2",
+        "without title 0, without effective_from 2, without ACL 2",
         "languages en 2",
         "c.doc: there is no reader for '.doc' files, a format of old; save it as "
         ".docx; Docling reads .doc files",

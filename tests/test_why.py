@@ -74,6 +74,8 @@ def test_a_person_gets_all_there_is_to_say(corpus: Corpus) -> None:
         f"chunk       {DAYS}: a leaf, one of those that hold every block once (C2)",
         f"document    leave.md, version {version}",
         "source      leave.md, characters 106 to 168",
+        "in force    at all times: no date is named",
+        "for         whoever sees the index: no acl_* or classification is named",
         "section     leave/days",
         "blocks      leave/days#0 heading, 106 to 113",
         "            leave/days#1 table, 115 to 168",

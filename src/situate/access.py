@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from situate.model import Metadata
 
-PERMISSION: Final = ("acl_*", "classification")
+CLASSIFICATION: Final = "classification"
+"""The key of permission that names a class of texts; the others list people."""
+
+PERMISSION: Final = ("acl_*", CLASSIFICATION)
 """Keys that say who may see something; `*` stands for any end."""
 
 VALIDITY: Final = ("effective_from", "effective_to")

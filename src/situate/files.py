@@ -80,6 +80,9 @@ if sys.platform == "win32":
         except PermissionError as error:
             raise BlockingIOError from error
 
+    share_lock = take_lock
+    """Locks here are shared with nobody."""
+
     def sync_folder(folder: Path) -> None:
         """Windows keeps no folder open to sync."""
 
@@ -93,6 +96,14 @@ else:
             BlockingIOError: another process holds it.
         """
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def share_lock(descriptor: int) -> None:
+        """Lock an open file for all who do so, against `take_lock`; without waiting.
+
+        Raises:
+            BlockingIOError: another process has it for itself alone.
+        """
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
     def sync_folder(folder: Path) -> None:
         """Have the names in a folder survive a loss of power."""

@@ -316,8 +316,22 @@ def is_paragraph(chunk_id: str) -> bool:
 
 def document_of(chunk_id: str) -> str:
     """Give the id of a chunk's document, which stands in front of the first colon."""
-    quoted = chunk_id.partition(":")[0]
-    return quoted.replace("%3A", ":").replace("%25", "%")
+    return unquoted(chunk_id.partition(":")[0])
+
+
+def quoted(text: str, *, marks: str = ":") -> str:
+    """Percent-encode what parts an id, so that a text can stand in one.
+
+    `marks` are the ASCII characters that part it; `%` always goes with them.
+    """
+    for mark in f"%{marks}":
+        text = text.replace(mark, f"%{ord(mark):02X}")
+    return text
+
+
+def unquoted(text: str) -> str:
+    """Give the text that was quoted, whichever of the marks of ids it was for."""
+    return text.replace("%40", "@").replace("%3A", ":").replace("%25", "%")
 
 
 def leaf_ids(chunks: Sequence[Chunk]) -> frozenset[str]:

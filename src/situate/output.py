@@ -149,6 +149,23 @@ class Output:
         sync_folder(self._path.parent)
 
 
+def put(path: Path, lines: Iterable[bytes]) -> None:
+    """Write one file whole or not at all, for whoever holds the lock of its place.
+
+    Raises:
+        OSError: the file system refuses.
+    """
+    draft = Draft(path)
+    try:
+        for line in lines:
+            draft.write(line)
+        draft.finish()
+        draft.publish()
+    finally:
+        draft.discard()
+    sync_folder(path.parent)
+
+
 def write_alone(path: Path, content: bytes, *, kept: Iterable[Path] = ()) -> None:
     """Write one file whole or not at all, under its lock.
 

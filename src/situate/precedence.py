@@ -64,6 +64,9 @@ class Settled:
     """What anybody said of it; defaults are not in it."""
     document: Document
     warnings: tuple[str, ...]
+    conflicts: tuple[str, ...] = ()
+    """Headings that say otherwise who may see their sections than is said from
+    outside: taking the one or the other may show them to the wrong people."""
 
 
 def settle(
@@ -78,7 +81,8 @@ def settle(
 
     `own` is what it says itself; `outside` are the manifest and the sidecar, those
     that there are, in this order; `doc_type` is for documents of which nobody says
-    one. The dates that a heading gives its section hold within those from outside.
+    one. The dates that a heading gives its section hold within those from outside,
+    and so does whom it is for: what is said of that and does not is a conflict.
     """
     if not outside:
         return Settled(said=own, document=document, warnings=())
@@ -112,6 +116,7 @@ def settle(
         said=said,
         document=settled,
         warnings=(*voices.warnings, *sections.warnings),
+        conflicts=tuple(sections.conflicts),
     )
 
 
@@ -219,6 +224,7 @@ class _Sections:
         self._after = after
         self._holding = holding
         self.warnings: list[str] = []
+        self.conflicts: list[str] = []
 
     def settled(self, root: Section) -> Section:
         """Give the root with what its sections have said, and now inherit."""
@@ -279,24 +285,37 @@ class _Sections:
             )
             # None: what was to be a date is none, and holds against no other.
             if held is not None and not _within(key, value, held):
-                self.warnings.append(
+                told = (
                     f"{key}: {self._holding[key]} says {held!r:.60}, heading "
-                    f"{title!r:.60} says {value!r:.60}; the first holds"
+                    f"{title!r:.60} says {value!r:.60}"
                 )
+                if is_permission(key):
+                    self.conflicts.append(told)
+                else:
+                    self.warnings.append(f"{told}; the first holds")
                 yield key
 
 
 def _within(key: str, value: JsonValue, held: JsonValue) -> bool:
     """Tell whether a section may say this where the other is said from outside.
 
-    It may come into force later than its document and end earlier.
+    It may come into force later than its document and end earlier, and be for some
+    of those whom its document is for.
     """
+    if is_permission(key):
+        few, many = _values(value), _values(held)
+        return bool(few) and all(one in many for one in few)
     if isinstance(value, str) and isinstance(held, str):
         if key == "effective_from":
             return value >= held
         if key == "effective_to":
             return value <= held
     return value == held
+
+
+def _values(said: JsonValue) -> list[tuple[type, JsonValue]]:
+    """Give each value with its type: Python takes `1` and `true` for equal."""
+    return [(type(one), one) for one in (said if isinstance(said, list) else [said])]
 
 
 def _disorder(metadata: Metadata) -> str | None:

@@ -253,7 +253,7 @@ def test_no_answer_stops_the_judge(answer: str, text: str) -> None:
         assert repair(Rendered(system="", document="", chunk=""), answer, verdict)
 
 
-JUDGES = "2f7aba1ab9b4318b"
+JUDGES = "904fd30352a19992"
 """Of the code that judges as it stands under `fitness.RULES`."""
 
 

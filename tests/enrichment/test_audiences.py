@@ -213,33 +213,54 @@ class _Model:
         return self._said.get(text, GOOD)
 
 
-def test_a_change_of_permission_asks_nothing(tmp_path: Path) -> None:
-    """Sections are the same; what was said of them is judged anew, and holds."""
+def test_a_change_of_permission_of_a_whole_document_asks_nothing(
+    tmp_path: Path,
+) -> None:
+    """What was shown together still is; parts that differed differ as before."""
+    for number, differs in enumerate([{}, {1: HR, 2: HR, 5: HR}]):
+        source = divided(document(*texts(6)), differs)
+        locked = replace(
+            source, metadata=replace(source.metadata, custom={"acl_read": ["staff"]})
+        )
+        first, second = _Model(), _Model()
+
+        before = play(first.provider, tmp_path / str(number), source)
+        after = play(second.provider, tmp_path / str(number), locked)
+
+        assert len(first.asked) == 6
+        assert second.asked == []
+        assert after.outcomes == before.outcomes
+
+
+def test_what_was_said_beside_a_section_that_is_locked_is_asked_anew(
+    tmp_path: Path,
+) -> None:
+    """It may tell of it in words that no judge takes for a name or a number."""
     plain = document(*texts(6))
     moved = divided(plain, {1: HR, 2: HR, 5: HR})
     first, second = _Model(), _Model()
 
-    before = play(first.provider, tmp_path, plain)
+    play(first.provider, tmp_path, plain)
     after = play(second.provider, tmp_path, moved)
 
-    assert len(first.asked) == 6
-    assert second.asked == []
-    assert after.outcomes == before.outcomes
+    assert sorted(second.asked) == sorted(texts(6))
+    assert after.outcomes == [GOOD] * 6
 
 
-def test_what_cites_the_other_side_is_asked_anew(tmp_path: Path) -> None:
-    """A number that may not be shown any more is not grounded in anything."""
-    plain = document(*texts(5))
-    moved = divided(plain, {3: HR, 4: HR})
-    cited = "People of tier 4 have other caps than those who renew their cover."
-    first, second = _Model({texts(5)[0]: cited}), _Model()
+def test_what_others_alone_may_see_is_edited_without_a_question(
+    tmp_path: Path,
+) -> None:
+    """No sentence outside can tell of it."""
+    source = divided(document(*texts(6)), {1: HR, 2: HR, 5: HR})
+    other = [*texts(6)]
+    other[2] = other[2].replace("of", "from")
+    edited = divided(document(*other), {1: HR, 2: HR, 5: HR})
+    first, second = _Model(), _Model()
 
-    before = play(first.provider, tmp_path, plain)
-    after = play(second.provider, tmp_path, moved)
+    play(first.provider, tmp_path, source)
+    play(second.provider, tmp_path, edited)
 
-    assert before.outcomes[0] == cited
-    assert second.asked == [texts(5)[0]]
-    assert after.outcomes[0] == GOOD
+    assert second.asked == [other[2]]
 
 
 def test_an_answer_is_judged_by_what_its_own_part_was_shown(tmp_path: Path) -> None:
@@ -309,6 +330,22 @@ def test_only_what_is_allowed_is_asked_about_and_shown() -> None:
     assert result.skipped == {4: "not_allowed", 5: "not_allowed"}
     assert len(result.passages) == 4
     assert all("Unmentionable" not in each.shown for each in result.requests)
+
+
+@pytest.mark.parametrize(
+    ("said", "is_asked"),
+    [("en", True), ("en-US", True), ("EN", True), ("eng", False), (None, False)],
+)
+def test_a_language_is_allowed_with_its_regions(
+    said: str | None, is_asked: bool
+) -> None:
+    """Word says `en-US` where an author says `en`."""
+    source = document(*texts(2))
+    source = replace(source, metadata=replace(source.metadata, language=said))
+
+    result = _reasons(source, language=("en",))
+
+    assert bool(result.passages) is is_asked
 
 
 @pytest.mark.parametrize(

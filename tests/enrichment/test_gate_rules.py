@@ -14,7 +14,7 @@ from tests.enrichment.scenes import GOOD, document, play
 if TYPE_CHECKING:
     import pytest
 
-JUDGES = "a79852caa2b4e941"
+JUDGES = "a0d53fae2f18771b"
 """Of the code that judges as it stands under `gate.RULES`. When this test fails,
 raise `RULES` if anything is now accepted or refused that was not, and put the new
 hash here."""
@@ -31,7 +31,7 @@ def _code() -> str:
 
 def test_a_change_of_the_judges_is_noticed() -> None:
     """Kept statements depend on the code that accepted them."""
-    assert (gate.RULES, _code()[:16]) == (1, JUDGES)
+    assert (gate.RULES, _code()[:16]) == (2, JUDGES)
 
 
 def test_stricter_rules_take_back_what_looser_ones_accepted(

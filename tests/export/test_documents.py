@@ -33,7 +33,8 @@ def test_a_document_holds_its_whole_record() -> None:
 
     assert found.items() >= record.items()
     assert found.keys() - record.keys() == {
-        *("record_id", "parent_record_id", "group_id", "validity", "acl", "lexical")
+        *("record_id", "parent_record_id", "group_id", "validity", "acl", "lexical"),
+        "classification",
     }
 
 
@@ -141,12 +142,43 @@ def test_permissions_are_terms_with_the_name_of_their_key() -> None:
         "acl_groups": ["hr", 7, "hr"],
         "acl_public": True,
         "acl_none": None,
+        "classification": "secret",
         "owner": "hr",
     }
 
     assert said(custom=custom)["acl"] == [
         *("acl_groups=hr", "acl_groups=7", "acl_public=true")
     ]
+
+
+@pytest.mark.parametrize(
+    ("value", "classes"),
+    [
+        ("secret", ["secret"]),
+        (["secret", "hr", "secret"], ["secret", "hr"]),
+        (True, ["true"]),
+        (3, ["3"]),
+        ({"level": 2, "by": "hr"}, ['{"by": "hr", "level": 2}']),
+        ("", [""]),
+        (None, []),
+        ([], []),
+    ],
+)
+def test_a_class_is_a_term_of_its_own_whatever_it_is(
+    value: Any, classes: list[str]
+) -> None:
+    """It lists nobody who may see something, and none of it gets lost."""
+    found = said(custom={"classification": value})
+
+    assert found["classification"] == classes
+    assert found["acl"] == []
+
+
+def test_a_class_is_never_too_long_to_be_a_term() -> None:
+    """A store leaves out what is, and the record would count as open."""
+    (found,) = said(custom={"classification": "x" * 40_000})["classification"]
+
+    assert len(found) == 512
 
 
 def test_a_chunk_without_permissions_has_no_term() -> None:

@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 from situate.cli import app
 from situate.model import Metadata
 from situate.output import held
-from tests.support.exports import a_record, chunks_file, vectors_file
+from situate.pipeline.exported import LIST
+from tests.support.exports import a_record, chunks_file, exported, vectors_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,6 +50,7 @@ def test_an_export_is_a_folder_of_files_to_send(source: Path) -> None:
     assert done.stdout == f"{out / 'bulk-00001.ndjson'}\n"
     assert "2 to index, 0 to update, 0 to delete, in 1 file in" in done.stderr
     assert sorted(str(path.relative_to(out)) for path in out.rglob("*.*")) == [
+        ".situate-export.json",
         "bulk-00001.ndjson",
         "index-template.json",
         "queries/acl.json",
@@ -63,10 +65,11 @@ def test_an_export_is_a_folder_of_files_to_send(source: Path) -> None:
 
 def test_the_same_export_is_the_same_bytes(source: Path) -> None:
     """It takes the place of the one before, whose other files are gone."""
-    export(source)
     out = source.parent / "out"
+    export(source)
     first = {path.name: path.read_bytes() for path in out.rglob("*.*")}
-    (out / "bulk-00002.ndjson").write_bytes(b"of an earlier export\n")
+    exported(source, out, store="elasticsearch", most_bytes=1)
+    assert (out / "bulk-00002.ndjson").exists()
 
     export(source)
 
@@ -145,6 +148,73 @@ def test_what_no_index_can_be_is_refused(
     assert reason in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (source.parent / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["queries/mine.json", "bulk-00009.ndjson", "notes.md", "queries/old/"]
+)
+def test_an_export_with_other_things_in_it_is_left_alone(
+    source: Path, name: str
+) -> None:
+    """Whatever they are called and wherever they lie: they may be anybody's."""
+    export(source)
+    out = source.parent / "out"
+    mine = out / name
+    if name.endswith("/"):
+        mine.mkdir()
+    else:
+        mine.write_text("mine", "utf-8")
+    before = {path: path.is_dir() or path.read_bytes() for path in out.rglob("*")}
+
+    done = export(source)
+
+    assert done.exit_code == 2
+    assert f"holds {name.rstrip('/')!r}, which no export has written" in done.stderr
+    assert {
+        path: path.is_dir() or path.read_bytes() for path in out.rglob("*")
+    } == before
+
+
+@pytest.mark.parametrize(
+    "said", [None, b"", b"[]", b'{"schema": 2, "files": ["queries/acl.json"]}']
+)
+def test_names_alone_make_no_export(source: Path, said: bytes | None) -> None:
+    """A folder of somebody's own is not replaced for what its files are called."""
+    mine = source.parent / "out" / "queries" / "acl.json"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine", "utf-8")
+    if said is not None:
+        (source.parent / "out" / LIST).write_bytes(said)
+
+    done = export(source)
+
+    assert done.exit_code == 2
+    assert mine.read_text("utf-8") == "mine"
+
+
+def test_a_list_leads_to_no_file_elsewhere(source: Path) -> None:
+    """Only what stands in the folder is removed, and no link is followed."""
+    export(source)
+    out, elsewhere = source.parent / "out", source.parent / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "acl.json").write_text("mine", "utf-8")
+    told = json.loads((out / LIST).read_text("utf-8"))
+    told["files"] += ["../elsewhere/acl.json", str(elsewhere / "acl.json"), "linked"]
+    (out / LIST).write_text(json.dumps(told), "utf-8")
+    (out / "linked").symlink_to(elsewhere)
+
+    done = export(source)
+
+    assert done.exit_code == 0
+    assert (elsewhere / "acl.json").read_text("utf-8") == "mine"
+    assert not (out / "linked").is_symlink()
+
+
+def test_an_empty_folder_is_filled(source: Path) -> None:
+    """Nobody loses anything by it."""
+    (source.parent / "out").mkdir()
+
+    assert export(source).exit_code == 0
 
 
 def test_a_folder_with_other_things_is_left_alone(source: Path) -> None:

@@ -160,6 +160,20 @@ def test_every_field_that_a_query_asks_is_in_the_template(name: str) -> None:
     files = str(STORES[name].files(Target(index="handbook", dimensions=3)))
     top = fields(name)["properties"]
 
-    for field in ("validity", "acl", "group_id", "lexical", "vector"):
+    for field in ("validity", "acl", "classification", "group_id", "lexical", "vector"):
         assert field in top
         assert f"'{field}" in files
+
+
+@BOTH
+def test_a_query_by_groups_finds_of_classes_only_those_it_names(name: str) -> None:
+    """Until somebody names one, no record that has a class is found."""
+    files: Any = STORES[name].files(Target(index="handbook", dimensions=None))
+
+    filters = files["queries/acl.json"]["query"]["bool"]["filter"]
+
+    (named, without) = filters[-1]["bool"]["should"]
+    assert named == {"terms": {"classification": ["CLASS"]}}
+    assert without == {"bool": {"must_not": [{"exists": {"field": "classification"}}]}}
+    assert filters[-1]["bool"]["minimum_should_match"] == 1
+    assert {"terms": {"acl": ["acl_groups=GROUP"]}} in filters

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from situate.index import parcel
 from situate.index.folder import IndexFolder
+from situate.index.state import Pending
 from situate.pipeline.forgetting import forget
 from situate.pipeline.indexing import acknowledge, revert, verify
 from tests.support.planted import PLANTED, TERMS, naming, planted, removed
@@ -20,9 +22,12 @@ if TYPE_CHECKING:
     from tests.support.corpora import Corpus
 
 
-_OUTDATED = (
-    '{"schema": 1, "base": 7, "run": "0123456789abcdef", "unsure": 1, "documents": 0}\n'
-    f'{{"chunk_id": "{PLANTED}:terms", "may_be": [null]}}\n'
+_OUTDATED = Pending(
+    base=0,
+    run="0123456789abcdef",
+    corpus="handbook",
+    documents={},
+    unsure={f"{PLANTED}:terms": frozenset({None})},
 )
 """A delta that was acknowledged, by a process that was killed right after."""
 
@@ -238,13 +243,70 @@ def test_a_delta_that_deleted_it_long_ago_goes(corpus: Corpus) -> None:
     assert not report.exists()
 
 
+def surplus(corpus: Corpus, store: Store) -> None:
+    """Have a repair withhold what a store took in and nobody acknowledged."""
+    corpus.document("new.md", "# New\n\nSomething that came since.\n")
+    planted_text = (corpus.folder / "docs" / PLANTED).read_bytes()
+    removed(corpus)
+    (corpus.folder / "docs" / "new.md").rename(corpus.folder / "new.md")
+    delivered(corpus, store)
+    (corpus.folder / "new.md").rename(corpus.folder / "docs" / "new.md")
+    corpus.document(PLANTED, planted_text)
+    sent = synced(corpus)
+    assert sent.folder is not None
+    store.take_in(sent.folder)
+    del store.records["leave.md:leave"]
+    _, repair = verify(config_of(corpus), store.ids(corpus.folder / "mine" / "ids"))
+    assert repair.withheld
+    assert repair.run is not None
+    assert repair.folder is not None
+    store.take_in(repair.folder)
+    acknowledge(config_of(corpus), repair.run)
+
+
+def test_what_only_the_store_has_is_lost_as_well(corpus: Corpus) -> None:
+    """A repair has withheld it; of other documents it waits for a person's word."""
+    store = Store()
+    surplus(corpus, store)
+    removed(corpus)
+    (corpus.folder / "docs" / "new.md").unlink()
+
+    receipt = forgotten(corpus)
+    taken_in(corpus, store, receipt)
+
+    assert naming(corpus.folder) == set()
+    assert {name for name in store.records if name not in built(corpus)} == {
+        "new.md:new"
+    }
+    assert synced(corpus).withheld_ids == ("new.md:new",)
+
+
+def test_a_delta_that_lists_its_chunks_alone_tells_of_it(corpus: Corpus) -> None:
+    """Those whose deletion is withheld night after night, while it is as it was."""
+    delivered(corpus, Store())
+    corpus.document(PLANTED, TERMS.partition("## Disputes")[0])
+    synced(corpus)
+    corpus.document("new.md", "# New\n\nSomething that came since.\n")
+    acknowledge(config_of(corpus), str(synced(corpus).run))
+    corpus.document("new.md", "# New\n\nSomething else that came since.\n")
+    sent = synced(corpus)
+    assert (sent.outcomes[PLANTED], sent.deletes) == ("unchanged", 0)
+    assert sent.withheld_ids
+
+    found = parcel.naming(config_of(corpus).output.deltas, PLANTED)
+
+    assert sent.run in found
+    assert parcel.naming(config_of(corpus).output.deltas, "partners") == frozenset()
+
+
 def test_what_a_killed_sync_has_left_goes(corpus: Corpus) -> None:
     """Records for a state that was never written, drafts, and a delta of before."""
     place = config_of(corpus).output.index
-    IndexFolder(place).keep(TERMS.encode())
-    (place / "states").mkdir()
+    folder = IndexFolder(place)
+    folder.keep(TERMS.encode())
+    folder.advance(_OUTDATED)
+    folder.propose(_OUTDATED)
     (place / "states" / ".00000001.jsonl.part").write_text(TERMS, "utf-8")
-    (place / "pending.jsonl").write_text(_OUTDATED, "utf-8")
     removed(corpus)
 
     forgotten(corpus)

@@ -6,11 +6,13 @@ import json
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from situate.enrichment.forgetting import mentions, without
-from situate.enrichment.ledger import noted
+from situate.enrichment.ledger import Ledger, noted, rewriting
+from situate.errors import Locked
 from situate.model import document_of
 
 if TYPE_CHECKING:
@@ -111,3 +113,18 @@ def test_half_a_line_goes_along(tmp_path: Path) -> None:
 
     assert mentions(path, "leave.md").broken == 1
     assert b"".join(without(path, "leave.md")) == whole
+
+
+def test_several_commands_append_to_a_ledger_that_nobody_rewrites(
+    tmp_path: Path,
+) -> None:
+    """A run and what collects a batch have one; each note is a whole line."""
+    path = tmp_path / "x.ledger.jsonl"
+
+    with Ledger(path), Ledger(path), pytest.raises(Locked), rewriting(path):
+        pass
+
+    with rewriting(path), pytest.raises(Locked, match=r"x\.ledger\.jsonl"):
+        Ledger(path)
+    with rewriting(path):
+        pass

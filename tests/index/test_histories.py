@@ -99,7 +99,7 @@ class Histories(RuleBasedStateMachine):
         self.store = Store()
         self.documents: dict[str, tuple[dict[str, str], list[Any]]] = {}
         self.listed: dict[str, dict[str, object]] = {}
-        self.max_tokens = 64
+        self.cutting: dict[str, object] = {"max_tokens": 64, "granularity": "tree"}
         self.share = 1
         self.created = 0
 
@@ -122,7 +122,7 @@ class Histories(RuleBasedStateMachine):
         manifest.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
         self.corpus.configure(
             corpus={"documents": ["docs/**/*.md", "docs/manifest.jsonl"]},
-            chunking={"max_tokens": self.max_tokens, "granularity": "tree"},
+            chunking=self.cutting,
             output={"max_delete_share": self.share},
         )
 
@@ -200,7 +200,19 @@ class Histories(RuleBasedStateMachine):
     @rule(max_tokens=st.sampled_from([32, 64, 128]))
     def resize(self, max_tokens: int) -> None:
         """Cut to another size."""
-        self.max_tokens = max_tokens
+        self.cutting["max_tokens"] = max_tokens
+        self.configure()
+
+    @rule(
+        granularity=st.sampled_from(["tree", "multi"]),
+        embed=st.sampled_from(["leaf", "paragraph"]),
+    )
+    def level(self, granularity: str, embed: str) -> None:
+        """Have other chunks embedded, of the same text or not."""
+        self.cutting["granularity"] = granularity
+        self.cutting.pop("embed", None)
+        if granularity == "multi":
+            self.cutting["embed"] = embed
         self.configure()
 
     @rule()
@@ -342,6 +354,7 @@ class Histories(RuleBasedStateMachine):
     def assert_right(self) -> None:
         """Compare the store with one that is filled from scratch."""
         assert self.store.records == built(self.corpus)
+        assert self.store.vectors == self.store.wanted_vectors
 
     @invariant()
     def nothing_is_left_half_done(self) -> None:

@@ -76,8 +76,68 @@ def test_what_was_withheld_ends_with_3_and_can_be_allowed(corpus: Corpus) -> Non
 
     assert withheld.exit_code == 3
     assert "3 of 5 chunks would be deleted" in withheld.stderr
+    assert "3 deletions wait: leave.md:leave, leave.md:leave/days" in withheld.stderr
     assert allowed.exit_code == 0
     assert "3 deletes" in allowed.stderr
+
+
+def test_deletions_that_wait_are_named(corpus: Corpus) -> None:
+    """All of them to programs, the first to people; also where there is no delta."""
+    for number in range(4):
+        corpus.document(f"more/{number}.md", LEAVE)
+    situate(
+        "ack", situate("sync", corpus.config).stdout.strip(), "--config", corpus.config
+    )
+    corpus.configure(chunking={"min_tokens": 0})
+    for number in range(1, 4):
+        (corpus.folder / "docs" / "more" / f"{number}.md").unlink()
+
+    told = situate("sync", corpus.config)
+    said = json.loads(situate("sync", corpus.config, "--json").stdout)
+
+    assert told.stdout == ""
+    assert "9 deletions wait: more/1.md:leave, " in told.stderr
+    assert "more/2.md:leave/days and 4 more\n" in told.stderr
+    assert (said["run"], said["withheld"]) == (None, 9)
+    assert len(said["withheld_ids"]) == 9
+    assert said["reasons"]
+
+
+def test_an_acknowledgement_is_told_to_programs(corpus: Corpus) -> None:
+    """With whether it was news."""
+    run = situate("sync", corpus.config).stdout.strip()
+
+    first, again = (
+        situate("ack", run, "--config", corpus.config, "--json") for _ in range(2)
+    )
+
+    told = {"corpus": "handbook", "run": run}
+    assert json.loads(first.stdout) == {**told, "advanced": True}
+    assert json.loads(again.stdout) == {**told, "advanced": False}
+    assert "already acknowledged" in again.stderr
+
+
+def test_verify_names_the_delta_that_is_only_to_be_acknowledged(
+    corpus: Corpus,
+) -> None:
+    """As it names a repair, so that a script does the same with it."""
+    store = Store()
+    run = situate("sync", corpus.config).stdout.strip()
+    store.take_in(delta(corpus, run))
+    ids = store.ids(corpus.folder / "ids.jsonl")
+    plain = corpus.folder / "plain.txt"
+    plain.write_text("\n".join(store.records), "utf-8")
+
+    surely = situate("verify", "--against", ids, "--config", corpus.config)
+    by_ids = situate("verify", "--against", plain, "--config", corpus.config)
+    said = json.loads(
+        situate("verify", "--against", ids, "--config", corpus.config, "--json").stdout
+    )
+
+    assert surely.exit_code == by_ids.exit_code == 0
+    assert surely.stdout == by_ids.stdout == f"{run}\n"
+    assert f"has all of {run}, which waits: acknowledge it" in surely.stderr
+    assert (said["run"], said["agrees"]) == (run, "surely")
 
 
 def test_verify_and_revert_write_deltas_as_sync_does(corpus: Corpus) -> None:
@@ -107,7 +167,7 @@ def test_a_run_that_nobody_knows_is_a_usage_error(corpus: Corpus) -> None:
 
     assert unknown.exit_code == forgotten.exit_code == 2
     assert run in unknown.stderr
-    assert "those that can: none" in forgotten.stderr
+    assert f"those that can: {run}" in forgotten.stderr
 
 
 def test_another_writer_ends_them_with_4(corpus: Corpus) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from situate.errors import ConfigError, Locked, SituateError
 from situate.output import held
-from situate.pipeline import syncing
+from situate.pipeline import decisive, syncing
 from situate.pipeline.indexing import acknowledge, revert
 from tests.support.corpora import LEAVE, Corpus, handbook
 from tests.support.stores import (
@@ -132,6 +132,48 @@ def test_metadata_alone_sends_no_text(corpus: Corpus, store: Store) -> None:
     assert store.records == built(corpus)
 
 
+LIST = "# Leave\n\nLeave is asked for.\n\nIt is granted.\n\n- in writing\n- in time\n"
+LONG = "# Leave\n\n" + "\n\n".join(f"Rule {n} holds for all." for n in range(30))
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "after"),
+    [
+        pytest.param(
+            LIST,
+            {"granularity": "multi", "embed": "leaf"},
+            {"granularity": "multi", "embed": "paragraph"},
+            id="paragraphs",
+        ),
+        pytest.param(
+            LONG,
+            {"granularity": "tree", "max_tokens": 64, "container_max_tokens": 1024},
+            {"granularity": "tree", "max_tokens": 512},
+            id="a container that is a leaf now",
+        ),
+    ],
+)
+def test_what_is_to_be_embedded_from_now_on_comes_with_its_texts(
+    corpus: Corpus,
+    store: Store,
+    text: str,
+    before: dict[str, object],
+    after: dict[str, object],
+) -> None:
+    """A store has the record, and never had a reason to make a vector of it."""
+    corpus.document("leave.md", text)
+    corpus.configure(output={"max_delete_share": 1}, chunking=before)
+    delivered(corpus, store)
+    first = dict(store.vectors)
+    corpus.configure(output={"max_delete_share": 1}, chunking=after)
+
+    delivered(corpus, store)
+
+    assert first.keys() != store.vectors.keys()
+    assert store.vectors == store.wanted_vectors
+    assert store.records == built(corpus)
+
+
 def test_a_section_that_is_gone_is_deleted(corpus: Corpus, store: Store) -> None:
     """Its document has been read, and does not have it."""
     delivered(corpus, store)
@@ -185,9 +227,9 @@ def test_another_version_of_a_program_reads_everything_anew(
 ) -> None:
     """Nobody knows before what it does otherwise; where it does not nothing is sent."""
     delivered(corpus, store)
-    versions = syncing.version
+    versions = decisive.version
     monkeypatch.setattr(
-        syncing, "version", lambda name: "99" if name == program else versions(name)
+        decisive, "version", lambda name: "99" if name == program else versions(name)
     )
 
     sent = synced(corpus)

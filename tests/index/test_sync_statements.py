@@ -300,6 +300,54 @@ def test_a_cache_that_cannot_be_used_keeps_nothing_from_being_sent(
     assert statements(store) == {k: v for k, v in before.items() if k != EXCEPTIONS}
 
 
+def test_a_ledger_that_cannot_be_written_keeps_nothing_from_being_sent(
+    corpus: Corpus, store: Store
+) -> None:
+    """Nobody is asked for what could not be accounted for."""
+    ledger = config_of(corpus).output.beside("ledger.jsonl")
+    ledger.mkdir(parents=True)
+
+    sent = delivered(corpus, store)
+
+    assert sent.exit_code == 3
+    assert "ledger" in " ".join(sent.reasons)
+    assert len(store.records) == 5
+
+
+def test_an_answer_that_is_refused_is_no_reason_to_keep_another(
+    corpus: Corpus, store: Store, chat: Chat
+) -> None:
+    """Another model was asked, and has answered: the chunks are fallbacks (E8)."""
+    delivered(corpus, store)
+    configured(corpus, chat, model="another-model")
+    chat.answer = lambda _: Answer(text="See https://example.com/leave for the rule.")
+
+    sent = delivered(corpus, store)
+
+    assert sent.exit_code == 3
+    assert sent.stated is not None
+    assert sent.stated.fallbacks == {"url": 5}
+    assert "5 of 5 chunks got no statement" in " ".join(sent.reasons)
+    assert statements(store) == {}
+
+
+def test_a_night_on_which_all_is_kept_says_so(
+    corpus: Corpus, store: Store, chat: Chat
+) -> None:
+    """The statements are there, and older than they should be."""
+    delivered(corpus, store)
+    configured(corpus, chat, model="another-model")
+    chat.answer = down
+
+    sent = delivered(corpus, store)
+
+    assert sent.exit_code == 3
+    (reason,) = sent.reasons
+    assert reason.startswith(
+        "5 chunks were not asked about, 5 of which keep their statement of before"
+    )
+
+
 def test_the_time_that_is_given_is_kept(
     tmp_path: Path, store: Store, chat: Chat
 ) -> None:

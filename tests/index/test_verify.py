@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
 
 from situate.errors import RecordError
-from situate.index.inventory import read_inventory
+from situate.index.inventory import compare, read_inventory
+from situate.index.state import DocumentState, Hashes
 from situate.pipeline.indexing import acknowledge, verify
 from tests.support.corpora import LEAVE, Corpus, handbook
 from tests.support.stores import Store, built, config_of, content, delivered, synced
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from situate.index.inventory import Finding
-    from situate.pipeline.indexing import Sent
+    from situate.pipeline.sent import Sent
 
 FREE = {"output": {"max_delete_share": 1}, "chunking": {"min_tokens": 0}}
 
@@ -87,7 +89,7 @@ def test_a_repair_that_was_dropped_comes_with_the_next_sync(
     assert store.records == built(corpus)
 
 
-def test_a_repair_undoes_a_delta_that_nobody_acknowledged(
+def test_a_repair_undoes_a_delta_that_was_taken_in_by_half(
     corpus: Corpus, store: Store
 ) -> None:
     """And the next sync sends it again."""
@@ -96,12 +98,70 @@ def test_a_repair_undoes_a_delta_that_nobody_acknowledged(
     sent = synced(corpus)
     assert sent.folder is not None
     store.take_in(sent.folder)
+    del store.records["new.md:leave/days"]
 
     repaired(corpus, store)
 
     assert store.records == before
     delivered(corpus, store)
     assert store.records == built(corpus)
+
+
+def test_a_store_that_has_what_waits_is_only_to_be_acknowledged(
+    corpus: Corpus, store: Store
+) -> None:
+    """Whoever lost the acknowledgement alone need not go back and forth."""
+    corpus.document("new.md", LEAVE)
+    (corpus.folder / "docs" / "leave.md").unlink()
+    sent = synced(corpus)
+    assert sent.folder is not None
+    store.take_in(sent.folder)
+    before = content(sent.folder)
+
+    finding, found = verified(corpus, store)
+
+    assert (found.agrees, found.run, found.exit_code) == ("surely", sent.run, 0)
+    assert not any((finding.missing, finding.stale, finding.surplus))
+    assert content(sent.folder) == before
+    assert acknowledge(config_of(corpus), str(found.run))
+    assert verified(corpus, store)[1].run is None
+
+
+@pytest.mark.parametrize("is_taken_in", [True, False])
+def test_what_ids_do_not_show_is_to_be_taken_in_again(
+    corpus: Corpus, store: Store, is_taken_in: bool
+) -> None:
+    """Who may see a chunk is in no hash that a store lists."""
+    corpus.document("leave.md.meta.toml", 'acl_groups = ["board"]\n')
+    sent = synced(corpus)
+    assert sent.folder is not None
+    if is_taken_in:
+        store.take_in(sent.folder)
+
+    _, found = verified(corpus, store)
+
+    assert (found.agrees, found.run, found.exit_code) == ("perhaps", sent.run, 0)
+    assert found.folder is not None
+    store.take_in(found.folder)
+    acknowledge(config_of(corpus), str(found.run))
+    assert store.records == built(corpus)
+
+
+def test_before_anything_is_acknowledged_there_is_one_delta_to_take_in(
+    corpus: Corpus,
+) -> None:
+    """A store that has half of it is not to lose that."""
+    store = Store()
+    sent = synced(corpus)
+    assert sent.folder is not None
+    store.take_in(sent.folder)
+    del store.records["leave.md:leave"]
+
+    finding, found = verified(corpus, store)
+
+    assert finding.missing == ("leave.md:leave",)
+    assert (found.agrees, found.run) == ("perhaps", sent.run)
+    assert (found.withheld, found.exit_code) == (0, 0)
 
 
 def test_chunks_of_others_are_left_alone(corpus: Corpus, store: Store) -> None:
@@ -146,6 +206,46 @@ def test_too_many_deletions_are_withheld(corpus: Corpus, store: Store) -> None:
     assert (allowed.upserts, allowed.deletes, allowed.exit_code) == (1, 1, 0)
 
 
+def chunk(embed: str, metadata: str) -> Hashes:
+    """Give the hashes of a chunk."""
+    return Hashes(embed, "l", metadata, "c", "x")
+
+
+@pytest.mark.parametrize(
+    ("told", "left"),
+    [
+        pytest.param("e1", {chunk("e1", "m2")}, id="with its hash"),
+        pytest.param(None, {chunk("e1", "m2"), chunk("e2", "m1")}, id="by id alone"),
+    ],
+)
+def test_of_what_was_sent_before_a_store_may_have_what_looks_like_it(
+    told: str | None, left: set[Hashes]
+) -> None:
+    """What it may have of a chunk that is there is narrowed, and not forgotten."""
+    known = DocumentState(
+        doc_id="a.md",
+        path="a.md",
+        names_itself=False,
+        input="",
+        config="",
+        version="1",
+        metadata_hash="",
+        records="",
+        chunks={"a.md:a": chunk("e1", "m1")},
+    )
+    sent_before = frozenset({None, chunk("e1", "m2"), chunk("e2", "m1")})
+
+    finding = compare(
+        {"a.md:a": told},
+        {"a.md": known},
+        unsure={"a.md:a": sent_before},
+        known=("a.md",),
+    )
+
+    assert finding.unsure == {"a.md:a": frozenset(left)}
+    assert not any((finding.missing, finding.stale, finding.surplus))
+
+
 def test_the_same_repair_has_the_same_bytes(corpus: Corpus, store: Store) -> None:
     """It is derived from what the store holds, and nothing else."""
     del store.records["leave.md:leave/days"]
@@ -165,6 +265,7 @@ def test_the_same_repair_has_the_same_bytes(corpus: Corpus, store: Store) -> Non
         pytest.param(b"a.md:a", id="plain"),
         pytest.param(b'"a.md:a"', id="text"),
         pytest.param(b'{"chunk_id": "a.md:a", "score": 1}', id="object"),
+        pytest.param(b'{"chunk_id": "a.md:a", "metadata": null}', id="no metadata"),
         pytest.param(b"\xef\xbb\xbfa.md:a\r", id="BOM and CR"),
     ],
 )
@@ -174,6 +275,40 @@ def test_ids_come_as_stores_write_them(tmp_path: Path, line: bytes) -> None:
     path.write_bytes(b"\n" + line + b"\n\n")
 
     assert read_inventory(path) == {"a.md:a": None}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(b'{"chunk_id": "a.md:a", "embed_hash": "1f"}', id="beside it"),
+        pytest.param(
+            b'{"chunk_id": "a.md:a", "metadata": {"embed_hash": "1f"}}', id="a record"
+        ),
+    ],
+)
+def test_hashes_stand_where_stores_have_them(tmp_path: Path, line: bytes) -> None:
+    """Many give back whole records."""
+    path = tmp_path / "ids.jsonl"
+    path.write_bytes(line)
+
+    assert read_inventory(path) == {"a.md:a": "1f"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a, b.md:a/b-c~2:p3",
+        "[a].md:a:0",
+        "a%3Ab.md:über-uns/विधि",
+        "a.md:_doc@2026, draft",
+    ],
+)
+def test_every_name_that_a_record_can_have_is_one(tmp_path: Path, name: str) -> None:
+    """Ids of documents are of any characters, and versions too."""
+    path = tmp_path / "ids.jsonl"
+    path.write_text(json.dumps({"record_id": name}), "utf-8")
+
+    assert read_inventory(path) == {name: None}
 
 
 @pytest.mark.parametrize(
@@ -191,6 +326,18 @@ def test_ids_come_as_stores_write_them(tmp_path: Path, line: bytes) -> None:
             id="two hashes",
         ),
         pytest.param(b'"a:b\n', "not an id of a chunk", id="half a text"),
+        pytest.param(b'["a:b"]\n', ":1: an id on a line of its own", id="list"),
+        pytest.param(b'[\n"a:b"\n]\n', ":1: an id on a line", id="list in lines"),
+        pytest.param(b"a:b,\n", ":1: an id on a line", id="comma"),
+        pytest.param(b'"a:b",\n', ":1: an id on a line", id="comma behind a text"),
+        pytest.param(b"a:b,1f\n", "'a:b,1f' is not the id", id="columns"),
+        pytest.param(b"id: a\n", "'id: a' is not the id", id="another format"),
+        pytest.param(b"a.md:\n", "'a.md:' is not the id", id="half an id"),
+        pytest.param(
+            b'{"chunk_id":"a:b","metadata":{"embed_hash":1}}\n',
+            "embed_hash: a text was expected",
+            id="no hash",
+        ),
     ],
 )
 def test_what_is_no_file_of_ids_is_refused(

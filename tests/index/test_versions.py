@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from situate.pipeline.indexing import Sent
+    from situate.pipeline.sent import Sent
 
 KEEPING: dict[str, dict[str, object]] = {
     "versions": {"keep": "all"},

@@ -108,6 +108,8 @@ def test_a_key_that_is_none_is_named_by_its_variable_only(
         "http://host/v1?key=x",
         "http://host/v1#x",
         "http://[::1/v1",
+        "http://127.1/v1",
+        "http://host/a/../v1",
         "",
     ],
 )

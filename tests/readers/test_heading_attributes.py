@@ -53,6 +53,13 @@ def test_attributes_hold_from_their_heading_downwards() -> None:
     assert metadata["travel/trains"].effective_from == "2024-01-01"
 
 
+def test_a_key_that_is_said_twice_has_both_values() -> None:
+    """Several groups may see a section."""
+    _, metadata = sections("# Pay {acl_groups=hr acl_groups=board}\n\nBands.\n")
+
+    assert metadata["pay"].custom == {"acl_groups": ["hr", "board"]}
+
+
 def test_attributes_are_no_part_of_a_title() -> None:
     """Breadcrumbs and ids are made of what is said."""
     found, metadata = sections(SOURCE)

@@ -145,6 +145,7 @@ def all_kinds() -> list[Record]:
         custom={
             "acl_groups": ["hr", 7],
             "acl_public": False,
+            "classification": "internal",
             "owner": {"name": "P", "of": [{"a": None}, 1.5]},
             "none": None,
         },

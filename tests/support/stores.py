@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from situate.config import Config
-    from situate.pipeline.indexing import Sent
+    from situate.pipeline.sent import Sent
     from tests.support.corpora import Corpus
 
 FILES = ("upserts.jsonl", "metadata_updates.jsonl", "deletes.jsonl")
@@ -27,6 +27,8 @@ class Store:
     """Records by name; the version of their documents is nobody's concern."""
 
     records: dict[str, dict[str, Any]] = field(default_factory=dict)
+    vectors: dict[str, str] = field(default_factory=dict)
+    """The hash of what was embedded, of records that are."""
     embedded: int = 0
     """How many texts were embedded so far."""
 
@@ -42,18 +44,32 @@ class Store:
             record.pop("doc_version", None)
             match path.name:
                 case "upserts.jsonl":
-                    known = self.records.get(record_id)
-                    self.embedded += known is None or _embedded(known) != _embedded(
-                        record
-                    )
                     self.records[record_id] = record
+                    self._embed(record_id, record)
                 case "metadata_updates.jsonl":
                     assert "text" not in record
                     self.records[record_id] = self.records[record_id] | record
                 case "deletes.jsonl":
                     self.records.pop(record_id, None)
+                    self.vectors.pop(record_id, None)
                 case _:
                     raise AssertionError(path)
+
+    def _embed(self, record_id: str, record: dict[str, Any]) -> None:
+        """Embed a text that is to be found, unless that was done before."""
+        known = self.vectors.pop(record_id, None)
+        if record["metadata"]["embed"]:
+            self.vectors[record_id] = _embedded(record)
+            self.embedded += known != _embedded(record)
+
+    @property
+    def wanted_vectors(self) -> dict[str, str]:
+        """What has to be embedded for all to be found that is to be."""
+        return {
+            record_id: _embedded(record)
+            for record_id, record in self.records.items()
+            if record["metadata"]["embed"]
+        }
 
     def ids(self, path: Path) -> Path:
         """Write the ids that it holds, with the hashes of what is embedded."""

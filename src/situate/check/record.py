@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from situate.check.findings import Finding, number_of
 from situate.enrichment.reasons import ChunkReason, GateReason, SkipReason, StopReason
-from situate.model import DOCUMENT
+from situate.model import DOCUMENT, quoted
 from situate.records import HASHES, OF_DELTAS, disagreements, to_record
 
 if TYPE_CHECKING:
@@ -62,8 +62,7 @@ def _order(
 
 def _identity(chunk: Chunk) -> Iterator[_Fault]:
     """A record is named for its section, and its level follows from its name."""
-    quoted = chunk.doc_id.replace("%", "%25").replace(":", "%3A")
-    whole = f"{quoted}:{chunk.section_id}"
+    whole = f"{quoted(chunk.doc_id)}:{chunk.section_id}"
     is_whole = chunk.chunk_id == whole
     number = chunk.chunk_id.removeprefix(f"{whole}:")
     if not is_whole and number_of(number.removeprefix("p")) is None:

@@ -12,7 +12,7 @@ from situate.chunking.measure import GAP, may_grow
 from situate.chunking.places import document_title
 from situate.chunking.sentences import LONGEST_TOKEN, split
 from situate.chunking.units import Passage, passage_of, together
-from situate.model import Chunk, Enrichment
+from situate.model import Chunk, Enrichment, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -85,8 +85,7 @@ class Builder:
 
     def __post_init__(self) -> None:
         self.measure = self.units.measure
-        doc_id = self.document.doc_id
-        self.quoted_id = doc_id.replace("%", "%25").replace(":", "%3A")
+        self.quoted_id = quoted(self.document.doc_id)
         self.title = document_title(self.document, self.places)
         limit = self.max_tokens // 4
         self.title_crumb = crumb(self.title or "", self.measure, max_tokens=limit)

@@ -160,7 +160,7 @@ def compare(  # noqa: PLR0913 - one for each choice a comparison has
     Exit codes: 0 compared, whatever the verdict; 1 no document can be read, or no
     request can succeed; 2 a config, an option or a file of questions cannot be used;
     3 compared, but some statements could not be had; 4 another comparison
-    writes the same report; 130 interrupted.
+    writes the same report, or `forget` is at work; 130 interrupted.
     """
     from situate.cli.figures import comparison_lines
     from situate.config import load

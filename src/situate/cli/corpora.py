@@ -45,10 +45,23 @@ def run(configs: Configs, *, as_json: Json = False) -> None:
     raise typer.Exit(pipeline.exit_code(results))
 
 
-def plan(configs: Configs, *, as_json: Json = False) -> None:
+def plan(
+    configs: Configs,
+    *,
+    egress: Annotated[
+        bool,
+        typer.Option(
+            "--egress",
+            help="Say instead to which host each document would go, in bytes.",
+        ),
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """Say what a run would send and cost; send nothing.
 
-    In requests, tokens, dollars and hours.
+    In requests, tokens, dollars and hours; with --egress, in bytes of the requests as
+    they would go on the wire, document by document, with the host they go to and the
+    organisation's file that allows it.
 
     Answers that are in the cache already are not counted, but under replay.
     Documents are read and cut as in a run. Exit codes: 0 done; 1 a glob matches
@@ -58,6 +71,9 @@ def plan(configs: Configs, *, as_json: Json = False) -> None:
     from situate.config import load
     from situate.pipeline.jobs import forecasts
 
+    if egress:
+        _egress_plans(configs, as_json=as_json)
+        return
     with console.errors():
         loaded = load(configs, environment=os.environ)
         with console.Terminal() as terminal:
@@ -67,3 +83,21 @@ def plan(configs: Configs, *, as_json: Json = False) -> None:
     else:
         for forecast in found:
             console.text("\n  ".join(forecast_lines(forecast)))
+
+
+def _egress_plans(configs: list[Path], *, as_json: bool) -> None:
+    """Show what would leave the machine."""
+    from situate.cli.egress import as_values, lines
+    from situate.config import load
+    from situate.pipeline.egress import egress_plans
+
+    with console.errors():
+        loaded = load(configs, environment=os.environ)
+        with console.Terminal() as terminal:
+            found = egress_plans(loaded, terminal)
+    if as_json:
+        console.as_json([as_values(each) for each in found])
+        return
+    for each in found:
+        for line in lines(each):
+            console.line(line)

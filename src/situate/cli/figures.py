@@ -33,6 +33,8 @@ def forecast_lines(forecast: Forecast) -> list[str]:
         return [*lines, "requests   none: enrichment is off"]
     replayed = forecast.provider == _REPLAY
     skipped = f", {estimate.skipped:,} more need none" if estimate.skipped else ""
+    if estimate.not_shown:
+        skipped += f", {estimate.not_shown:,} may not be shown"
     return [
         *lines,
         f"requests   {estimate.requests:,} for {many(estimate.chunks, 'chunk')}"

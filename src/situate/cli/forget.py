@@ -33,7 +33,8 @@ def forget(
 
     Exit codes: 0 done, also where nothing was left; 1 the cache or a file cannot be
     written; 2 the document is still there, a batch that asks about it is open, or a
-    file cannot be read; 4 another command writes the same output.
+    file cannot be read; 4 another command writes the same output or
+    notes what it spends in a ledger of it.
     """
     from situate.config import load
     from situate.pipeline import forgetting

@@ -14,7 +14,7 @@ from situate.cli.corpora import Json  # noqa: TC001 - typer reads annotations
 if TYPE_CHECKING:
     from situate.config import Config
     from situate.index.inventory import Finding
-    from situate.pipeline.indexing import Sent
+    from situate.pipeline.sent import Sent
 
 _SHOWN = 5
 """Ids that are named; `--json` gives all."""
@@ -66,7 +66,7 @@ def sync(
     _conclude(sent, as_json=as_json)
 
 
-def ack(run: Run, *, config: ConfigFile) -> None:
+def ack(run: Run, *, config: ConfigFile, as_json: Json = False) -> None:
     """Say that a store has taken in a delta; the next one starts from there.
 
     Only the last delta can be acknowledged: it holds whatever those before it did.
@@ -81,6 +81,8 @@ def ack(run: Run, *, config: ConfigFile) -> None:
         loaded = _load(config)
         advanced = indexing.acknowledge(loaded, run)
     name = loaded.corpus.name
+    if as_json:
+        console.as_json({"corpus": name, "run": run, "advanced": advanced})
     console.say(f"{name}: {run} is {'' if advanced else 'already '}acknowledged")
 
 
@@ -91,7 +93,7 @@ def verify(
         typer.Option(
             metavar="FILE",
             help="Ids the store holds: plain, or JSON lines with record_id or chunk_id "
-            "and, where known, embed_hash.",
+            "and, where known, embed_hash, beside it or in metadata.",
         ),
     ],
     config: ConfigFile,
@@ -101,10 +103,13 @@ def verify(
     """Compare what a store holds with what was acknowledged; write what repairs it.
 
     The repair is a delta as sync writes them, to be taken in and acknowledged.
-    Chunks of documents that this index never had are reported and left alone.
+    Chunks of documents that this index never had are reported and left alone. Where
+    the store has a delta that waits for its acknowledgement, or none was acknowledged
+    yet, RUN names that one, and nothing is written.
 
-    Exit codes: 0 it agrees, or the repair is written; 2 a file cannot be read; 3
-    deletions were withheld; 4 another run writes the same output.
+    Exit codes: 0 it agrees, or the repair is written; 2 a file cannot be read, or
+    records are missing; 3 deletions were withheld; 4 another run writes the same
+    output.
     """
     from situate.pipeline import indexing
 
@@ -116,8 +121,7 @@ def verify(
         console.as_json({**_told(sent), **found})
     for name, chunk_ids in found.items():
         if chunk_ids:
-            shown = ", ".join(chunk_ids[:_SHOWN])
-            console.say(f"{len(chunk_ids):,} chunks are {name}: {shown}")
+            console.say(f"{len(chunk_ids):,} chunks are {name}: {_shown(chunk_ids)}")
     _conclude(sent, as_json=as_json)
 
 
@@ -133,8 +137,8 @@ def revert(
     The last five acknowledged runs can be reverted, and one that waits for its
     acknowledgement. The next sync brings what the documents say then.
 
-    Exit codes: 0 written; 2 nobody remembers the run; 3 written, but deletions
-    were withheld; 4 another run writes the same output.
+    Exit codes: 0 written; 2 nobody remembers the run, or records are missing; 3
+    written, but deletions were withheld; 4 another run writes the same output.
     """
     from situate.pipeline import indexing
 
@@ -164,6 +168,8 @@ def _told(sent: Sent) -> dict[str, object]:
         "metadata_updates": sent.metadata_updates,
         "deletes": sent.deletes,
         "withheld": sent.withheld,
+        "withheld_ids": sent.withheld_ids,
+        "agrees": sent.agrees,
         "documents": sent.outcomes,
         "failed": sent.failed,
         "statements": sent.stated,
@@ -183,14 +189,34 @@ def _conclude(sent: Sent, *, as_json: bool) -> None:
     """Name the delta and say what is in it, and why it is not all."""
     for reason in sent.reasons:
         console.say(f"{sent.corpus}: {reason}")
-    if sent.run is None:
-        console.say(f"{sent.corpus}: nothing to do")
-    else:
-        console.say(
-            f"{sent.corpus}: {sent.upserts:,} upserts, "
-            f"{sent.metadata_updates:,} metadata updates, {sent.deletes:,} deletes "
-            f"in {sent.folder}"
-        )
-        if not as_json:
-            console.line(sent.run)
+    if sent.withheld_ids:
+        shown = _shown(sent.withheld_ids)
+        console.say(f"{sent.corpus}: {sent.withheld:,} deletions wait: {shown}")
+    console.say(f"{sent.corpus}: {_done(sent)}")
+    if sent.run is not None and not as_json:
+        console.line(sent.run)
     raise typer.Exit(sent.exit_code)
+
+
+def _done(sent: Sent) -> str:
+    """Say what a delta holds, and what is to be done with one that was sent before."""
+    if sent.run is None:
+        return "nothing to do"
+    match sent.agrees:
+        case "surely":
+            return f"the store has all of {sent.run}, which waits: acknowledge it"
+        case "perhaps":
+            return (
+                f"nobody can tell by ids and hashes whether the store has all of "
+                f"{sent.run}, which waits: take it in (again), then acknowledge it"
+            )
+        case None:
+            return (
+                f"{sent.upserts:,} upserts, {sent.metadata_updates:,} metadata "
+                f"updates, {sent.deletes:,} deletes in {sent.folder}"
+            )
+
+
+def _shown(ids: tuple[str, ...]) -> str:
+    more = "" if len(ids) <= _SHOWN else f" and {len(ids) - _SHOWN:,} more"
+    return ", ".join(ids[:_SHOWN]) + more

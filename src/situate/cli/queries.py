@@ -80,7 +80,8 @@ def make(  # noqa: PLR0913 - one for each choice there is
 
     Exit codes: 0 drafted; 1 no document can be read, nothing in them gives a
     question, or no request can succeed; 2 the config or an option cannot be used; 3
-    drafted, but the model was stopped by budget, outage or cache.
+    drafted, but the model was stopped by budget, outage or cache; 4 `forget` is at
+    work on the ledger.
     """
     from situate.cli.options import choices
     from situate.compare.drafting import MODEL, SOURCES, Limits

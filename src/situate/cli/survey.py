@@ -36,7 +36,7 @@ def survey(
     """Say what lies there and what would become of it; nothing is configured yet.
 
     Files are read and cut as `chunk` does. A table of states and formats with
-    numbers and sizes, what the readable files lack (title, effective_from, acl_*; front
+    numbers and sizes, what the readable files lack (title, effective_from, ACL; front
     matter and sidecars are read), their languages, then a line for each file that
     is not simply read: scanned, encrypted, of an old format, empty, no text,
     beyond a limit, with tracked changes, the same bytes as another, better read
@@ -121,7 +121,7 @@ def _facts(found: Survey) -> Iterator[str]:
     yield (
         f"without title {_count(not each.title for each in known)}, "
         f"without effective_from {_count(not each.effective_from for each in known)}, "
-        f"without acl_* {_count(not each.acl for each in known)}"
+        f"without ACL {_count(not each.acl for each in known)}"
     )
     yield f"languages {_shares(each.language or 'unknown' for each in known)}"
     structures = [each.structure for each in known if each.structure is not None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from situate.cli import console
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from situate.enrichment.ledger import Noted
+    from situate.model import Metadata
     from situate.pipeline.edges import Edge
     from situate.pipeline.explaining import Explanation, HeldBlock, Measured
 
@@ -36,11 +38,12 @@ def why(  # noqa: PLR0913 - an argument for each option
 ) -> None:
     """Say why a chunk is as it is.
 
-    Where it comes from; its blocks, and which rule cut it where it begins and ends;
-    the parts of its breadcrumb line and who says them; its tokens against the limits;
-    its reading, where that is not its text; what enrichment did, when and at what
-    cost in dollars. Blocks file, manifest and ledger are taken from beside the
-    chunks file, or the output of CONFIG. What they do not tell is said to be unknown.
+    Where it comes from, when it is in force and for whom; its blocks, and which rule
+    cut it where it begins and ends; the parts of its breadcrumb line and who says
+    them; its tokens against the limits; its reading, where that is not its text; what
+    enrichment did, when and at what cost in dollars. Blocks file, manifest and ledger
+    are taken from beside the chunks file, or the output of CONFIG. What they do not
+    tell is said to be unknown.
     With --source, also its passage, and who says title and type. Of several wordings
     in an index the one in force on --as-of, else the one that begins last.
 
@@ -105,6 +108,8 @@ def _lines(found: Explanation) -> Iterator[tuple[str, Iterable[str]]]:
     yield "chunk", [f"{chunk.chunk_id}: {_role(found)}"]
     yield "document", [f"{chunk.doc_id}, version {chunk.doc_version}"]
     yield "source", [_place(found)]
+    yield "in force", [_days(chunk.metadata)]
+    yield "for", _audience(chunk.metadata)
     sections = chunk.section_ids or (chunk.section_id,)
     yield "section", [", ".join(sections)]
     yield "blocks", _blocks(found)
@@ -137,6 +142,23 @@ def _place(found: Explanation) -> str:
     if chunk.pages:
         return f"{name}, pages {', '.join(map(str, chunk.pages))}"
     return f"{name}; its reader knows no place in it"
+
+
+def _days(metadata: Metadata) -> str:
+    first, last = metadata.effective_from, metadata.effective_to
+    if first is None and last is None:
+        return "at all times: no date is named"
+    return f"from {first or 'the beginning'} to {last or 'no end'}"
+
+
+def _audience(metadata: Metadata) -> Iterator[str]:
+    from situate.access import is_permission
+
+    said = {key: metadata.custom[key] for key in metadata.custom if is_permission(key)}
+    if not said:
+        yield "whoever sees the index: no acl_* or classification is named"
+    for key, value in sorted(said.items()):
+        yield f"{key} {json.dumps(value, ensure_ascii=False)}"
 
 
 def _blocks(found: Explanation) -> Iterator[str]:

@@ -4,9 +4,10 @@ import re
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, ConfigDict, Field
+
+from situate.addresses import read_address
 
 CLOSED = ConfigDict(extra="forbid")
 _TEXT = r"^[^\p{Cc}\p{Zl}\p{Zp}]*[^\s\p{Cc}][^\p{Cc}\p{Zl}\p{Zp}]*$"
@@ -80,17 +81,13 @@ VALUES = Annotated[
 
 
 def http(value: object) -> object:
-    """Accept the address of an HTTP server that carries no secret."""
-    parts = urlsplit(value) if isinstance(value, str) else None
-    if (
-        parts is None
-        or parts.scheme not in {"http", "https"}
-        or not parts.hostname
-        or "@" in parts.netloc
-        or parts.query
-        or parts.fragment
-        or (parts.port or 1) < 1
-    ):
+    """Accept the address of an HTTP server that carries no secret.
+
+    Raises:
+        ValueError: it is none, or one that could be read in two ways.
+    """
+    if not isinstance(value, str):
         message = "not an address"
-        raise ValueError(message)
+        raise ValueError(message)  # noqa: TRY004 - pydantic collects ValueError only
+    read_address(value)
     return value

@@ -5,10 +5,13 @@ A key that would be ignored is a contradiction too, so that nobody relies on it.
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
+from situate.access import is_permission
 from situate.config.keys import JOINS
 from situate.files import identity
+from situate.model import Metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,6 +31,7 @@ def contradictions(config: Config) -> Iterator[str]:
     yield from reading_contradictions(config.reading)
     yield from window_contradictions(config.cutting)
     yield from _enrichment(config.enrichment)
+    yield from _dropped_conditions(config)
     path = config.output.path
     if path.suffix != ".jsonl":
         yield f"output.path is {str(path)!r}; allowed: a path that ends in .jsonl"
@@ -114,3 +118,17 @@ def _enrichment(asked: EnrichmentConfig) -> Iterator[str]:
             "enrichment.replay has no effect without provider 'replay'; "
             "remove it or change the provider"
         )
+
+
+def _dropped_conditions(config: Config) -> Iterator[str]:
+    """Yield conditions that nothing can meet, as what they ask for does not travel."""
+    kept = config.metadata.keep
+    if kept is None:
+        return
+    travelling = {each.name for each in fields(Metadata)} - {"custom"} | {*kept}
+    for key in config.enrichment.enrich_when or {}:
+        if key not in travelling and not is_permission(key):
+            yield (
+                f"enrichment.enrich_when asks for {key!r}, which metadata.keep drops: "
+                "nothing could be asked about; add it to metadata.keep"
+            )

@@ -29,6 +29,7 @@ from situate.config.allowed import (
     share,
     whole,
 )
+from situate.config.redacting import ALLOWED, expressions_or_function
 from situate.config.versions import VersionsConfig
 from situate.model import digest
 
@@ -210,6 +211,13 @@ class EnrichmentConfig:
         Path | None, Field(description="the path of a file"), BeforeValidator(path)
     ] = None
     """The cassette that provider `replay` answers from; the shipped ones if unset."""
+    redact: Annotated[
+        tuple[Annotated[str, line()], ...] | str | None,
+        Field(description=ALLOWED),
+        BeforeValidator(expressions_or_function),
+    ] = None
+    """What of documents no model may see: expressions, or a function that takes a text
+    and gives the places to hide."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -380,6 +388,9 @@ class Config:
     enrichment: EnrichmentConfig
     cache: CacheConfig
     output: OutputConfig
+    hook: str | None = None
+    """Hash of the file of the function that `enrichment.redact` names; None until that
+    was looked at."""
 
     @property
     def cutting(self) -> CuttingConfig:
@@ -423,6 +434,8 @@ class Config:
                 "prompt": asked.prompt,
                 "view": asked.view,
                 "statement_max_tokens": asked.statement_max_tokens,
+                **({"redact": asked.redact} if asked.redact else {}),
+                **({"hook": self.hook} if self.hook else {}),
                 **({"enrich_when": asked.enrich_when} if asked.enrich_when else {}),
             }
             if asked.enabled

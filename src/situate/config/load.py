@@ -306,11 +306,13 @@ def _placed(cls: type, key: str, found: _Found) -> object:
 
 def _as_toml(cls: type, key: str, raw: str) -> object:
     """Read a variable as what its key holds; what it cannot be stays a text."""
-    (kind,) = _alternatives(cls, key)
-    if kind in {str, Path} or get_origin(kind) is Literal:
-        return raw
-    if get_origin(kind) is tuple and not raw.startswith("["):
-        return [raw]
+    kinds = _alternatives(cls, key)
+    is_listed = any(get_origin(kind) is tuple for kind in kinds)
+    if not (is_listed and raw.startswith("[")):
+        if any(kind in {str, Path} or get_origin(kind) is Literal for kind in kinds):
+            return raw
+        if is_listed:
+            return [raw]
     try:
         table = tomllib.loads(f"value = {raw}")
     except (tomllib.TOMLDecodeError, RecursionError):

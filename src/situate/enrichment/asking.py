@@ -15,8 +15,10 @@ from situate.enrichment.answers import Known, Said, Settled, whole
 from situate.enrichment.budget import NOTHING
 from situate.enrichment.cache import Kept
 from situate.enrichment.exchange import fault
+from situate.enrichment.gate import holds
 from situate.enrichment.outcomes import Stopped, outcome_of
 from situate.enrichment.questions import parameters_for
+from situate.enrichment.redaction import MARK, quotable
 from situate.enrichment.wire import Question
 from situate.errors import (
     ContextTooLong,
@@ -331,9 +333,16 @@ class Asker:
         verdict: Verdict,
         context: Context,
     ) -> Settled:
-        """Ask for a repair, which is judged like the first answer."""
+        """Ask for a repair, which is judged like the first answer.
+
+        An answer that holds what is hidden from the model is not shown to it.
+        """
         alone = request.alone(passage)
-        rendered = self.gate.repair(alone.rendered, first.text, verdict)
+        quoted = quotable(first.text, self.settings.redaction)
+        if holds(quoted, context.hidden):
+            quoted = MARK
+        shown = verdict if quoted == first.text else replace(verdict, offenders=())
+        rendered = self.gate.repair(alone.rendered, quoted, shown)
         added = self.counter.count(rendered.chunk[len(alone.rendered.chunk) :])
         failed = Settled(reason=verdict.reasons[0], model=first.model)
         try:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from situate.access import access_of
-from situate.model import Metadata, walk
+from situate.model import Metadata, digest, walk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,6 +65,27 @@ def audiences(
     )
 
 
+def hidden_from(document: Document, found: Sequence[Audience]) -> dict[int, str]:
+    """Hash the sections that leaves are not shown with, by the leaves' numbers.
+
+    Leaves that are shown with all of them are left out. What was said about a leaf
+    beside other sections may tell of these.
+    """
+    numbers = {section.section_id: 0 for section, _ in walk(document.root)}
+    if all(len(audience.sections) == len(numbers) for audience in found):
+        return {}
+    for section_id in numbers:
+        numbers[section_id] = int(digest(section_id), 16)
+    every = sum(numbers.values())
+    hashes: dict[int, str] = {}
+    for audience in found:
+        # Sets are hashed by sums, so that many audiences take no longer than one.
+        shown = sum(numbers[section.section_id] for section in audience.sections)
+        if every != shown:
+            hashes |= dict.fromkeys(audience.leaves, f"{every - shown:x}")
+    return hashes
+
+
 def withheld(
     document: Document, leaves: Sequence[Chunk], conditions: Conditions | None
 ) -> frozenset[str]:
@@ -99,14 +120,22 @@ def _cascade(
 def _shown(metadata: Metadata, conditions: Conditions | None) -> str | None:
     for key, values in (conditions or {}).items():
         said = getattr(metadata, key) if key in _FIELDS else metadata.custom.get(key)
-        if not _is_among(said, values):
+        if not _is_among(said, values, of_language=key == "language"):
             return None
     return access_of(metadata)
 
 
-def _is_among(said: JsonValue, values: Sequence[JsonValue]) -> bool:
-    """Tell whether all that is said of a key is allowed, and anything is."""
+def _is_among(
+    said: JsonValue, values: Sequence[JsonValue], *, of_language: bool
+) -> bool:
+    """Tell whether all that is said of a key is allowed, and anything is.
+
+    A language is allowed with all its regions: `en` covers `en-US`.
+    """
     each_said = said if isinstance(said, list) else [said]
+    if of_language:
+        regions = tuple(f"{value}-".lower() for value in values)
+        return isinstance(said, str) and f"{said}-".lower().startswith(regions)
     # `1` is not `true`, which Python takes for equal.
     return bool(each_said) and all(
         any(type(one) is type(value) and one == value for value in values)

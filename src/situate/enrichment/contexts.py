@@ -5,17 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from situate.enrichment.gate import Context, known_words
+from situate.enrichment.gate import Context, forms_of, known_words
 from situate.enrichment.grounding import evidence_of
 from situate.enrichment.language import script_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from situate.enrichment.gate import Gate, Verdict
     from situate.enrichment.plan import DocumentPlan, Part
     from situate.enrichment.questions import Passage, PlannedRequest
-    from situate.model import Chunk, Document
+    from situate.model import Document
     from situate.tokens import TokenCounter
 
 _SCRIPT_SAMPLE = 20_000
@@ -28,6 +26,8 @@ class _OfPart:
 
     script: str | None
     known: str
+    hidden: tuple[str, ...]
+    """What none of them holds, as `gate.forms_of` gives it."""
     contexts: dict[str, Context] = field(default_factory=dict)
     """By what was shown."""
 
@@ -38,7 +38,6 @@ class Contexts:
 
     document: Document
     planned: DocumentPlan
-    chunks: Sequence[Chunk]
     counter: TokenCounter
     max_tokens: int
     """Of a statement."""
@@ -62,6 +61,7 @@ class Contexts:
                 known=part.known,
                 evidence=evidence_of(shown),
                 instructions=self.instructions,
+                hidden=part.hidden,
             )
         return part.contexts[shown]
 
@@ -69,12 +69,15 @@ class Contexts:
         self, gate: Gate, statement: str, request: PlannedRequest, passage: Passage
     ) -> Verdict:
         """Say whether a statement may stand as an answer about a chunk."""
-        return gate.judge(statement, self.chunks[passage.index], self.of(request))
+        return gate.judge(
+            statement, self.planned.chunks[passage.index], self.of(request)
+        )
 
     def _said(self, part: Part) -> _OfPart:
         """Give the script of what may be seen together, and what it says already."""
-        asked = (self.chunks[passage.index] for passage in part.passages)
+        asked = (self.planned.chunks[passage.index] for passage in part.passages)
         return _OfPart(
             script=script_of(part.document_text[:_SCRIPT_SAMPLE]),
             known=known_words(asked),
+            hidden=forms_of(self.planned.hidden),
         )

@@ -13,14 +13,16 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from situate import pricing
+from situate.enrichment.reasons import NOT_SHOWN
 from situate.usage import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from situate.enrichment.plan import DocumentPlan
+    from situate.enrichment.plan import DocumentPlan, Part
     from situate.enrichment.questions import Passage, PlannedRequest
-    from situate.enrichment.settings import Mode, Settings, View
+    from situate.enrichment.settings import Settings, View
+    from situate.organisation import Mode
     from situate.pricing import ModelFacts, Prices
 
 INPUT_MARGIN = Decimal("1.3")
@@ -53,6 +55,8 @@ class Estimate:
     """Leaves that want a statement."""
     skipped: int
     """Leaves that none is asked for."""
+    not_shown: int
+    """Chunks that no model may see."""
     cached: int
     """Chunks whose answer is at hand already."""
     requests: int
@@ -99,6 +103,7 @@ class Tally:
     facts: ModelFacts
     chunks: int = 0
     skipped: int = 0
+    not_shown: int = 0
     open: int = 0
     follow_ups: int = 0
     usage: Usage = field(default_factory=Usage)
@@ -120,18 +125,13 @@ class Tally:
         counted once.
         """
         self.chunks += len(plan.passages)
-        self.skipped += len(plan.skipped)
+        not_shown = sum(why in NOT_SHOWN for why in plan.skipped.values())
+        self.not_shown += not_shown
+        self.skipped += len(plan.skipped) - not_shown
         for part in plan.parts:
             warmed = False
-            for request in part.requests:
-                missing = [each for each in request.passages if not known(each)]
-                if not missing or (stored is not None and stored(request)):
-                    continue
-                asked = request.about(missing)
-                if asked.identity in self._asked:
-                    continue
-                self._asked.add(asked.identity)
-                self.open += len(missing)
+            for asked in to_send(part, known, stored, self._asked):
+                self.open += len(asked.passages)
                 self._request(asked, warmed=warmed)
                 warmed = True
 
@@ -145,6 +145,7 @@ class Tally:
         return Estimate(
             chunks=self.chunks,
             skipped=self.skipped,
+            not_shown=self.not_shown,
             cached=self.chunks - self.open,
             requests=len(self._asked),
             follow_ups=self.follow_ups,
@@ -199,6 +200,27 @@ class Tally:
             used = self.usage.input + self.usage.output
             minutes.append(used / settings.tokens_per_minute)
         return max(minutes) / 60
+
+
+def to_send(
+    plan: DocumentPlan | Part,
+    known: Callable[[Passage], bool],
+    stored: Callable[[PlannedRequest], bool] | None,
+    seen: set[str],
+) -> Iterator[PlannedRequest]:
+    """Yield the requests of a document, or a part, that have no answer yet.
+
+    What is `known` of a chunk is not asked, nor a request whose reply is `stored`.
+    Equal ones are sent once: `seen` holds those of before, and is added to.
+    """
+    for request in plan.requests:
+        missing = [each for each in request.passages if not known(each)]
+        if not missing or (stored is not None and stored(request)):
+            continue
+        asked = request.about(missing)
+        if asked.identity not in seen:
+            seen.add(asked.identity)
+            yield asked
 
 
 def estimate(

@@ -7,10 +7,10 @@ through: what it says of the rest of its document may have become wrong.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, get_args
 
 from situate.enrichment.gate import STATEMENTS
-from situate.enrichment.reasons import is_open
+from situate.enrichment.reasons import ChunkReason, is_open
 from situate.model import Enrichment, is_paragraph
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from situate.enrichment.reasons import StopReason
     from situate.model import Chunk
     from situate.prompts import Prompt
+
+_UNANSWERED: Final = frozenset(get_args(ChunkReason)) - {"refusal"}
 
 
 def kept(
@@ -38,15 +40,21 @@ def kept(
     for request in contexts.planned.requests:
         for passage in request.passages:
             now, before = found.get(passage.index), former.get(passage.chunk_id)
-            if now is None or now.statement is not None or before is None:
+            if now is None or before is None or not _is_unanswered(now):
                 continue
             said = before.statement or ""
             if contexts.judge(gate, said, request, passage).statement == said:
-                found[passage.index] = replace(before, overdue=is_open(now))
+                found[passage.index] = replace(before, overdue=True)
     return found
 
 
+def _is_unanswered(now: Enrichment) -> bool:
+    """Tell whether nobody said anything: an answer that is refused is one."""
+    return is_open(now) or now.reason in _UNANSWERED
+
+
 def without_asking(
+    chunks: Sequence[Chunk],
     former: Mapping[str, Enrichment],
     contexts: Contexts,
     prompt: Prompt,
@@ -54,7 +62,7 @@ def without_asking(
 ) -> tuple[Chunk, ...]:
     """Give the chunks of a run that can ask for nothing, with the reason."""
     outcomes = unasked(contexts.planned, prompt, reason)
-    return merged(contexts.chunks, kept(outcomes, former, contexts, STATEMENTS))
+    return merged(chunks, kept(outcomes, former, contexts, STATEMENTS))
 
 
 def unasked(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from situate.tokens import TokenCounter
 
 
-RULES = 1
+RULES = 2
 """Raised with every change of what is accepted: statements that were found by other
 rules are judged again, from the replies they came from. A test holds it to the code."""
 
@@ -50,6 +50,8 @@ class Context:
     """What the model was shown, as `evidence_of` gives it."""
     instructions: frozenset[tuple[str, ...]] = frozenset()
     """What the prompt says, as `instructions_of` gives it."""
+    hidden: tuple[str, ...] = ()
+    """What the model was not shown, as `forms_of` gives it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +154,7 @@ STATEMENTS: Final = Gate(rules=RULES, judge=judge, repair=repair)
 def _faults(text: str, chunk: Chunk, context: Context) -> tuple[GateReason, ...]:
     plain = normalised(text)
     checks: tuple[tuple[GateReason, bool], ...] = (
+        ("redacted", holds(text, context.hidden)),
         ("instruction", _instructs(plain, context.instructions)),
         ("url", _links(plain)),
         ("markup", _is_marked_up(plain)),
@@ -186,6 +189,7 @@ _LONGEST_OFFENDER = 80
 """Characters; both bound what a repair costs."""
 
 _FAULTS: dict[str, str] = {
+    "redacted": "it holds something that was hidden from you; leave it out",
     "too_short": "it is no complete sentence",
     "too_long": "it is too long; 35 words are the most",
     "language": "it is not in the language of the document",
@@ -301,8 +305,8 @@ def _instructs(text: str, instructions: frozenset[tuple[str, ...]]) -> bool:
 _MARKUP = re.compile(
     r"^[{\[].*[}\]]$|```|</[a-z]|<[a-z][\w-]*(?:\s[^<>]*)?/?>$|^<[a-z]|"
     r"\|.*\|.*\||<(?:script|iframe|img|a)\b|!\[|\]\(|"
-    # A marker of ours.
-    r"\[[0-9a-f]{4,12}\.\d{1,6}\]",
+    # A marker of ours, and what stands for something hidden.
+    r"\[[0-9a-f]{4,12}\.\d{1,6}\]|\[ ?redacted ?\]",
     re.IGNORECASE,
 )
 _MARKUP_SIGNS = ("<", "[", "{", "`", "|")
@@ -396,3 +400,37 @@ def _words(text: str) -> str:
 
 
 _WORD = re.compile(r"\w+")
+
+
+_SPELT = 5
+"""Letters and digits from which words are known however they are parted."""
+
+_DENSE = re.compile(r"[\u2e80-\uffff]")
+"""Scripts without blanks between words."""
+
+
+def forms_of(texts: Iterable[str]) -> tuple[str, ...]:
+    """Give what `holds` looks for, once for all statements about a document."""
+    return tuple(sorted({form for text in texts if (form := _words(_visible(text)))}))
+
+
+def holds(text: str, forms: tuple[str, ...]) -> bool:
+    """Say whether a text holds something, whatever its case, blanks and signs."""
+    if not forms:
+        return False
+    said = _words(_visible(text))
+    joined = said.replace(" ", "")
+    for form in forms:
+        bare = form.replace(" ", "")
+        if f" {form} " in f" {said} ":
+            return True
+        if bare in joined and (len(bare) >= _SPELT or _DENSE.search(bare)):
+            return True
+    return False
+
+
+def _visible(text: str) -> str:
+    """Leave out signs without width, which part a word for nobody's eyes."""
+    if text.isascii():
+        return text
+    return "".join(sign for sign in text if unicodedata.category(sign) != "Cf")

@@ -66,8 +66,10 @@ class ChunkKeys:
 class SectionKeys:
     """Gives the keys of chunks while their sections stay the same (E4)."""
 
-    def __init__(self, brief: Brief) -> None:
+    def __init__(self, brief: Brief, hidden: Mapping[int, str]) -> None:
+        """Take what all leaves share, and what `audience.hidden_from` says of each."""
         settings, doc_id = brief.settings, brief.document.doc_id
+        self._hidden = hidden
         # How each model wants to be asked is a fact about it, not about the answer.
         self._shared = tuple(
             digest(canonical([_asked(brief, model), doc_id]))
@@ -76,30 +78,34 @@ class SectionKeys:
         self._own = _own_blocks(brief.document)
         self._seen: Counter[str] = Counter()
 
-    def of(self, chunk: Chunk, identity: str) -> tuple[str, ...]:
+    def of(self, leaf: int, chunk: Chunk, identity: str) -> tuple[str, ...]:
         """Give the keys of the next such chunk, that of the model asked first."""
         own = _of_section(self._own, chunk)
         occurrence = self._seen[own + identity]
         self._seen[own + identity] += 1
-        return tuple(
-            _hashed([shared, own, identity, occurrence]) for shared in self._shared
-        )
+        parts: list[JsonValue] = [own, identity, occurrence]
+        # Divided documents alone, so that no other key has changed since there are any.
+        if leaf in self._hidden:
+            parts.append(self._hidden[leaf])
+        return tuple(_hashed([shared, *parts]) for shared in self._shared)
 
 
-def bases(document: Document, leaves: Sequence[Chunk]) -> dict[str, str]:
+def bases(
+    document: Document, leaves: Sequence[Chunk], hidden: Mapping[int, str]
+) -> dict[str, str]:
     """Give a hash of what each leaf's statement is about, by its id.
 
     While that stays the same a statement of before is one about this chunk, whoever
-    wrote it and whatever they were asked with: text, breadcrumb, section, title, type.
+    wrote it and whatever they were asked with: text, breadcrumb, section, title, type,
+    and what it may not be shown with, as `audience.hidden_from` says.
     """
     own = _own_blocks(document)
     seen: Counter[str] = Counter()
     found = {}
-    for leaf in leaves:
+    for number, leaf in enumerate(leaves):
         said = leaf.metadata
-        about = canonical(
-            [_of_section(own, leaf), identity_of(leaf), said.title, said.doc_type]
-        )
+        parts = [_of_section(own, leaf), identity_of(leaf), said.title, said.doc_type]
+        about = canonical([*parts, hidden.get(number, "")])
         found[leaf.chunk_id] = digest(f"{about}{seen[about]}")
         seen[about] += 1
     return found

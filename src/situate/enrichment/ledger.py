@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING, Literal, TextIO
+from typing import TYPE_CHECKING, BinaryIO, Literal, TextIO
 
-from situate.errors import ConfigError, RecordError
+from situate.errors import ConfigError, Locked, RecordError
 from situate.fields import Fields
+from situate.files import share_lock, take_lock
 from situate.records import from_line, read_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
     from types import TracebackType
     from typing import Self
@@ -123,23 +125,60 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
+@contextmanager
+def rewriting(path: Path) -> Iterator[None]:
+    """Keep away whoever appends to a ledger, to put another file in its place.
+
+    A line that went into the file of before would be lost, with what it says was spent.
+
+    Raises:
+        Locked: another command appends to it.
+        OSError: the file system refuses.
+    """
+    with _lock_of(path) as lock:
+        try:
+            take_lock(lock.fileno())
+        except BlockingIOError as error:
+            message = f"ledger {str(path)!r} is being written by another command; wait"
+            raise Locked(message) from error
+        yield
+
+
+def _lock_of(path: Path) -> BinaryIO:
+    """Open what stands for a ledger, whichever file bears its name.
+
+    Beside it, and never removed: two commands would lock two files.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path.with_name(f".{path.stem}.lock").open("ab")
+
+
 class Ledger:
-    """A file that grows by one line per request."""
+    """A file that grows by one line per request; several commands may append."""
 
     def __init__(self, path: Path, *, now: Callable[[], datetime] = _now) -> None:
         """Open the file for appending.
 
         Raises:
             ConfigError: it cannot be written.
+            Locked: another command puts another file in its place.
         """
         self._now = now
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._file: TextIO = path.open("a+", encoding="utf-8", newline="\n")
-            self._start_on_a_new_line()
-        except OSError as error:
-            message = f"ledger {str(path)!r} cannot be written: {error.strerror}"
-            raise ConfigError(message) from error
+        with ExitStack() as stack:
+            try:
+                lock = stack.enter_context(_lock_of(path))
+                share_lock(lock.fileno())
+                self._file: TextIO = stack.enter_context(
+                    path.open("a+", encoding="utf-8", newline="\n")
+                )
+                self._start_on_a_new_line()
+            except BlockingIOError as error:
+                message = f"ledger {str(path)!r} is being rewritten; wait"
+                raise Locked(message) from error
+            except OSError as error:
+                message = f"ledger {str(path)!r} cannot be written: {error.strerror}"
+                raise ConfigError(message) from error
+            self._opened = stack.pop_all()
 
     def write(self, entry: Entry) -> None:
         """Append one line.
@@ -176,8 +215,8 @@ class Ledger:
         self._file.flush()
 
     def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+        """Close the file, and let it be replaced."""
+        self._opened.close()
 
     def __enter__(self) -> Self:
         return self

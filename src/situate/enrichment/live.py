@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from situate.enrichment.questions import PlannedRequest
     from situate.enrichment.reasons import StopReason
     from situate.enrichment.settings import Settings, View
-    from situate.model import Chunk, Document, EnrichmentStatus
+    from situate.model import Chunk, Document, EnrichmentStatus, JsonValue
     from situate.pricing import ModelFacts
     from situate.prompts import Prompt
     from situate.tokens import TokenCounter
@@ -199,19 +199,19 @@ class Session:
         """
         if planned is None:
             planned = self.plan(document, chunks)
-        settled = await self.settle(document, chunks, planned)
+        settled = await self.settle(document, planned)
         outcomes = unasked(planned, self._prompt, None)
         for part in planned.parts:
             for passage in part.passages:
                 outcome = settled[passage.index]
                 outcomes[passage.index] = self._enrichment(outcome, part.view)
         if former:
-            contexts = self._contexts(document, planned, chunks)
+            contexts = self._contexts(document, planned)
             outcomes = kept(outcomes, former, contexts, self._gate)
         return merged(chunks, outcomes)
 
     async def settle(
-        self, document: Document, chunks: Sequence[Chunk], planned: DocumentPlan
+        self, document: Document, planned: DocumentPlan
     ) -> dict[int, Settled]:
         """Give what became of every chunk that a plan asks about, by its index.
 
@@ -219,8 +219,8 @@ class Session:
             ProviderUnusable: as `enrich` does.
         """
         # What is shown together is warmed and judged together (S6).
-        askers = [self._asker(document, chunks, part) for part in planned.parts]
-        contexts = self._contexts(document, planned, chunks)
+        askers = [self._asker(document, planned, each) for each in planned.parts]
+        contexts = self._contexts(document, planned)
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = [
@@ -237,20 +237,24 @@ class Session:
             index: outcome for task in tasks for index, outcome in task.result().items()
         }
         self._tally(document.doc_id, settled)
+        if planned.trouble is not None:
+            self._warnings.append(planned.trouble)
+            self._chunks += len(planned.skipped)
+            self._skipped.update(planned.skipped.values())
         return {index: self._named(outcome) for index, outcome in settled.items()}
 
-    def _asker(self, document: Document, chunks: Sequence[Chunk], part: Part) -> Asker:
+    def _asker(self, document: Document, planned: DocumentPlan, part: Part) -> Asker:
         return Asker(
             settings=self._settings,
             wire=self._wire,
             counter=self._counter,
-            chunks=chunks,
+            chunks=planned.chunks,
             prefix=Prefix(timing=self._timing),
             answers=Answers(self._wire),
             held=self._held,
             gate=self._gate,
-            judged_by=self._judged_by(part, document),
-            user=User(corpus=_corpus_of(chunks), doc_id=document.doc_id),
+            judged_by=self._judged_by(planned, part, document),
+            user=User(corpus=_corpus_of(planned.chunks), doc_id=document.doc_id),
         )
 
     async def _asked(
@@ -352,20 +356,19 @@ class Session:
             view=view,
         )
 
-    def _judged_by(self, part: Part, document: Document) -> str:
+    def _judged_by(self, planned: DocumentPlan, part: Part, document: Document) -> str:
         """Hash what answers are judged by, beside what is in the keys of chunks."""
         language = document.metadata.language
         cap = self._settings.statement_max_tokens
         rules, text = self._gate.rules, digest(part.document_text)
-        return digest(canonical([rules, language, cap, text]))
+        hidden: list[JsonValue] = [*sorted(planned.hidden)]
+        beside = [hidden] if hidden else []
+        return digest(canonical([rules, language, cap, text, *beside]))
 
-    def _contexts(
-        self, document: Document, planned: DocumentPlan, chunks: Sequence[Chunk]
-    ) -> Contexts:
+    def _contexts(self, document: Document, planned: DocumentPlan) -> Contexts:
         return Contexts(
             document=document,
             planned=planned,
-            chunks=chunks,
             counter=self._counter,
             max_tokens=self._settings.statement_max_tokens,
             instructions=self._instructions,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from situate.enrichment import questions, views
-from situate.enrichment.audience import audiences
+from situate.enrichment.audience import audiences, hidden_from
 from situate.enrichment.keys import (
     ChunkKeys,
     SectionKeys,
@@ -18,8 +18,9 @@ from situate.enrichment.keys import (
     identity_of,
 )
 from situate.enrichment.questions import Brief, Overhead, Passage
+from situate.enrichment.redaction import RedactionFailed, redacted
 from situate.enrichment.worth import unasked
-from situate.model import leaf_ids
+from situate.model import leaf_ids, walk
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -60,6 +61,13 @@ class DocumentPlan:
     parts: tuple[Part, ...]
     """One for nearly every document; more where sections are for different people
     or days."""
+    chunks: Sequence[Chunk] = field(repr=False)
+    """The chunks handed to `plan`, as a model may see them: what is asked about is
+    judged by them alone."""
+    hidden: frozenset[str] = field(default=frozenset(), repr=False)
+    """What no model may see of the document."""
+    trouble: str | None = None
+    """Why nothing of the document is asked about; names it."""
 
     @property
     def requests(self) -> tuple[PlannedRequest, ...]:
@@ -126,10 +134,22 @@ def plan(  # noqa: PLR0913 - each is one thing a request is made of
     Containers and single blocks are not asked about, nor what no sentence helps.
     Where `asked` names chunks, these leaves are asked about and no others. Leaves
     that may not be seen together are planned for as if they were documents of
-    their own.
+    their own. What `settings.redaction` hides is in no request; where it fails there
+    is none.
     """
+    try:
+        shown = redacted(document, chunks, settings.redaction, counter)
+    except RedactionFailed as error:
+        return _withheld(chunks, document, settings, asked, str(error))
     ids = leaf_ids(chunks)
     places = [index for index, chunk in enumerate(chunks) if chunk.chunk_id in ids]
+    # What is said of permission, not what is shown of it.
+    found = audiences(
+        document, [chunks[index] for index in places], settings.enrich_when
+    )
+    if shown.document is not document:
+        found = _as_shown(found, shown.document)
+    document, chunks = shown.document, shown.chunks
     leaves = tuple(chunks[index] for index in places)
     # The chunks know the title of a document that names none.
     title = next((leaf.metadata.title or "" for leaf in leaves), "")
@@ -147,12 +167,52 @@ def plan(  # noqa: PLR0913 - each is one thing a request is made of
         outline="",
         overhead=Overhead.of(prompt, title + doc_type, counter),
     )
-    found = audiences(document, leaves, settings.enrich_when)
     unasked = _Unasked(leaves, found, asked)
-    keys = _section_keys(brief, unasked)
+    keys = _section_keys(brief, unasked, hidden_from(document, found))
     return DocumentPlan(
         doc_id=document.doc_id,
         parts=tuple(_Part(brief, places, each, unasked, keys).plan() for each in found),
+        chunks=chunks,
+        hidden=shown.hidden,
+    )
+
+
+def _as_shown(found: Iterable[Audience], document: Document) -> tuple[Audience, ...]:
+    """Give audiences the sections of a document as a model may see it."""
+    sections = {section.section_id: section for section, _ in walk(document.root)}
+    return tuple(
+        replace(
+            each,
+            sections=tuple(sections[one.section_id] for one in each.sections),
+        )
+        for each in found
+    )
+
+
+def _withheld(
+    chunks: Sequence[Chunk],
+    document: Document,
+    settings: Settings,
+    asked: Collection[str] | None,
+    why: str,
+) -> DocumentPlan:
+    """Plan nothing for a document of which nobody knows what to hide."""
+    ids = leaf_ids(chunks) if asked is None else asked
+    nothing = Part(
+        view="window" if settings.view == "auto" else settings.view,
+        requests=(),
+        skipped={
+            index: "redaction_failed"
+            for index, chunk in enumerate(chunks)
+            if chunk.chunk_id in ids
+        },
+        document_text="",
+    )
+    return DocumentPlan(
+        doc_id=document.doc_id,
+        parts=(nothing,),
+        chunks=chunks,
+        trouble=f"document {document.doc_id!r}: {why}; nothing of it is sent",
     )
 
 
@@ -186,7 +246,9 @@ def _reasons(leaves: Sequence[Chunk], audience: Audience) -> dict[int, SkipReaso
     return {audience.leaves[place]: reason for place, reason in reasons.items()}
 
 
-def _section_keys(brief: Brief, unasked: _Unasked) -> Mapping[int, tuple[str, ...]]:
+def _section_keys(
+    brief: Brief, unasked: _Unasked, hidden: Mapping[int, str]
+) -> Mapping[int, tuple[str, ...]]:
     """Give what leaves are found by while their sections stay the same (E4).
 
     Equal ones count in reading order, whoever may see them: an answer does not pass
@@ -194,9 +256,9 @@ def _section_keys(brief: Brief, unasked: _Unasked) -> Mapping[int, tuple[str, ..
     """
     if brief.settings.reuse != "section":
         return {}
-    keys = SectionKeys(brief)
+    keys = SectionKeys(brief, hidden)
     return {
-        number: keys.of(leaf, identity_of(leaf))
+        number: keys.of(number, leaf, identity_of(leaf))
         for number, leaf in enumerate(brief.leaves)
         if number not in unasked.numbers
     }

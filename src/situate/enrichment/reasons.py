@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from situate.model import Enrichment
 
 GateReason = Literal[
+    "redacted",
     "too_short",
     "too_long",
     "language",
@@ -46,12 +47,18 @@ record of a chunk."""
 
 FallbackReason: TypeAlias = GateReason | QuestionReason | ChunkReason
 
-SkipReason = Literal["one_chunk", "no_prose", "not_allowed", "pending"]
+SkipReason = Literal[
+    "one_chunk", "no_prose", "not_allowed", "pending", "redaction_failed"
+]
 """A chunk is not asked about: it needs no statement, is not to be shown to a model,
-or the batch it was handed to has not ended."""
+the batch it was handed to has not ended, or nobody could say what of its document to
+hide."""
 
 NOT_WANTED = frozenset({"one_chunk", "no_prose", "not_allowed"})
 """Why chunks are skipped of which nothing is missing."""
+
+NOT_SHOWN = frozenset({"not_allowed", "redaction_failed"})
+"""Why chunks are skipped that no model may see."""
 
 AGAIN = frozenset({"rate_limited", "unavailable"})
 """Why chunks are fallbacks of which another run may get a statement."""
@@ -71,6 +78,7 @@ StopReason = Literal[
 """What ended enrichment; chunks are published and the next run goes on."""
 
 REASONS: dict[str, str] = {
+    "redacted": "the answer holds what enrichment.redact hides from the model",
     "too_short": "the answer is no sentence",
     "too_long": "the answer is above statement_max_tokens",
     "language": "the answer is not in the document's language",
@@ -103,6 +111,9 @@ REASONS: dict[str, str] = {
         "metadata, its own or that of what it lies in, is not what enrich_when names"
     ),
     "pending": "the batch that asks for it has not ended; `batch collect` fetches it",
+    "redaction_failed": (
+        "enrichment.redact failed for the document; nothing of it was sent"
+    ),
     "budget": (
         "the next request would have crossed max_usd, max_usd_month or max_total_tokens"
     ),

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from decimal import Decimal
     from pathlib import Path
 
+    from situate.enrichment.redaction import Redaction
+    from situate.organisation import Mode
+
 REPLAY = "replay"
 """The provider that answers from recorded replies."""
 
@@ -23,9 +26,6 @@ with many chunks marked in it. `full`: the whole document and one chunk.
 
 ViewChoice: TypeAlias = Literal[View, "auto"]
 """`auto` picks by the length of the document and by what the model can do."""
-
-Mode = Literal["live", "batch"]
-"""`batch` hands requests to the vendor's batch system, at half the price."""
 
 Conditions: TypeAlias = "Mapping[str, tuple[str | bool | int | float, ...]]"
 """The values that metadata has to have, by key, for a model to be shown it."""
@@ -73,6 +73,8 @@ class Settings:
     """How long after its first question a session goes on asking."""
     replay: Path | None = None
     """Cassette file or directory; None takes the shipped ones."""
+    redaction: Redaction | None = None
+    """What of a document a model may not see."""
 
     @property
     def replayed(self) -> bool:

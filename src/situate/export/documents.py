@@ -7,6 +7,7 @@ Beside the keys of the record:
     validity   first and last day; open ends are `FIRST` and `LAST`; null for what is
                never in force
     acl        every `acl_*` of `metadata.custom` as `key=value`
+    classification   every value of that key of `metadata.custom`
     lexical    the lexical text under the analyser of its language; null where
                `metadata.embed` is false
     vector     where one is given
@@ -14,16 +15,18 @@ Beside the keys of the record:
 
 from __future__ import annotations
 
+import json
 from datetime import date
 from typing import TYPE_CHECKING, Final
 
+from situate.access import CLASSIFICATION, is_permission
 from situate.errors import RecordError
 from situate.export.languages import analyser
 from situate.fields import typed
 from situate.model import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from situate.model import JsonValue
     from situate.records import Record
@@ -37,8 +40,6 @@ MOST_BYTES: Final = 512
 Elasticsearch: "The _id field is limited to 512 bytes in size" (reference, `_id`
 field); OpenSearch has kept the limit.
 """
-
-PERMISSION: Final = "acl_"
 
 
 def document_id(record: Record) -> str:
@@ -74,7 +75,8 @@ def fields(record: Record, vector: list[float] | None) -> Record:
         "parent_record_id": parent,
         "group_id": document_id(record) if parent is None else _fitting(str(parent)),
         "validity": _validity(record),
-        "acl": [*dict.fromkeys(_permissions(record))],
+        "acl": [*dict.fromkeys(_people(record))],
+        "classification": [*dict.fromkeys(_classes(record))],
     }
     if vector is not None:
         found["vector"] = [*vector]
@@ -122,20 +124,33 @@ def _day(record: Record, key: str) -> str | None:
     raise RecordError(message)
 
 
-# A field of its own, since the flat field of OpenSearch may not find keys that stand
+# Fields of their own, since the flat field of OpenSearch may not find keys that stand
 # behind an array of objects (opensearch-project/OpenSearch issue 13698).
-def _permissions(record: Record) -> Iterator[str]:
-    custom = metadata_of(record)["custom"]
-    if isinstance(custom, dict):
-        for key, value in custom.items():
-            if key.startswith(PERMISSION):
-                values = value if isinstance(value, list) else [value]
-                yield from (
-                    f"{key}={_said(each)}"
-                    for each in values
-                    if isinstance(each, str | int | float)
-                )
+def _people(record: Record) -> Iterator[str]:
+    custom = typed(dict, metadata_of(record)["custom"], "custom")
+    for key, value in custom.items():
+        if is_permission(key) and key != CLASSIFICATION:
+            yield from (
+                f"{key}={_said(each)}"
+                for each in _each(value)
+                if isinstance(each, str | int | float)
+            )
+
+
+def _classes(record: Record) -> Iterator[str]:
+    """Yield a term for every class, whatever it is.
+
+    A record without one counts as open: no class may get lost by its size or kind.
+    """
+    custom = typed(dict, metadata_of(record)["custom"], "custom")
+    for each in _each(custom.get(CLASSIFICATION)):
+        if each is not None:
+            yield _fitting(_said(each))
+
+
+def _each(value: JsonValue) -> Iterable[JsonValue]:
+    return value if isinstance(value, list) else [value]
 
 
 def _said(value: JsonValue) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)

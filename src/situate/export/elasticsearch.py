@@ -7,7 +7,7 @@ the scores of words and vectors instead.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from situate.export import bulk, queries
 from situate.export.mapping import LONGEST, mappings
@@ -26,8 +26,8 @@ _WINDOW: Final = 50
 class Elasticsearch:
     """Tells Elasticsearch of chunks."""
 
-    part: str = bulk.PART
-    most_dimensions: int = 4096
+    part: ClassVar[str] = bulk.PART
+    most_dimensions: ClassVar[int] = 4096
     """Of `dense_vector`, by the specification of 9.4."""
 
     def files(self, target: Target) -> Mapping[str, JsonValue]:
@@ -38,7 +38,7 @@ class Elasticsearch:
                 "template": {"mappings": _mappings(target.dimensions)},
             },
             "queries/as-of.json": queries.filtered(queries.IN_FORCE),
-            "queries/acl.json": queries.filtered(queries.ALLOWED),
+            "queries/acl.json": queries.filtered(queries.ALLOWED, queries.CLEARED),
         }
         if target.dimensions is not None:
             found["queries/hybrid.json"] = _fused(target.dimensions)

@@ -45,6 +45,7 @@ def mappings(custom: JsonValue, vector: JsonValue) -> Record:
         "group_id": _KEYWORD,
         "validity": {"type": "date_range", "format": "strict_date"},
         "acl": _KEYWORD,
+        "classification": _KEYWORD,
         "lexical": {
             "type": "object",
             "dynamic": "strict",

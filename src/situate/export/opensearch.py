@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from situate.errors import RecordError
 from situate.export import bulk, queries
@@ -27,8 +27,8 @@ _LONGEST: Final = 32_000
 class OpenSearch:
     """Tells OpenSearch of chunks."""
 
-    part: str = bulk.PART
-    most_dimensions: int = 16_000
+    part: ClassVar[str] = bulk.PART
+    most_dimensions: ClassVar[int] = 16_000
     """Of `knn_vector`, by the documentation of its engines."""
 
     def files(self, target: Target) -> Mapping[str, JsonValue]:
@@ -42,7 +42,7 @@ class OpenSearch:
                 "template": {**settings, "mappings": _mappings(target.dimensions)},
             },
             "queries/as-of.json": queries.filtered(queries.IN_FORCE),
-            "queries/acl.json": queries.filtered(queries.ALLOWED),
+            "queries/acl.json": queries.filtered(queries.ALLOWED, queries.CLEARED),
         }
         if target.dimensions is not None:
             found["queries/hybrid.json"] = _hybrid(target.dimensions)

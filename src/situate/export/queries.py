@@ -31,6 +31,17 @@ IN_FORCE: Final[JsonValue] = {
 ALLOWED: Final[JsonValue] = {"terms": {"acl": ["acl_groups=GROUP"]}}
 """One `key=value` for every group of who asks."""
 
+CLEARED: Final[JsonValue] = {
+    "bool": {
+        "should": [
+            {"terms": {"classification": ["CLASS"]}},
+            {"bool": {"must_not": [{"exists": {"field": "classification"}}]}},
+        ],
+        "minimum_should_match": 1,
+    }
+}
+"""Every class that who asks may see, and what has none: that is open to the groups."""
+
 SHOWN: Final[JsonValue] = {
     "excludes": ["vector", "embed_text", "lexical_text", "lexical"]
 }

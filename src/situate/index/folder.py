@@ -12,32 +12,33 @@ Whoever writes holds the lock of the output.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from situate.errors import RecordError
 from situate.files import opened, sync_folder
-from situate.index.names import record_id
-from situate.index.state import (
-    Pending,
-    State,
+from situate.index.lines import (
     pending_lines,
     read_pending,
     read_run,
     read_state,
     state_lines,
 )
-from situate.output import Draft
+from situate.index.names import record_id
+from situate.index.state import State
+from situate.output import put
 from situate.records import from_line, read_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from situate.index.state import Documents, DocumentState
+    from situate.index.state import DocumentState, Pending
 
 KEPT: Final = 5
 """Runs that can be reverted."""
+
+_READ_AGAIN: Final = "the next sync reads its document again"
 
 
 class IndexFolder:
@@ -64,11 +65,18 @@ class IndexFolder:
         One from an earlier state is what a crash after its acknowledgement left.
 
         Raises:
-            RecordError: it cannot be read.
+            RecordError: it cannot be read, or starts from a state that is not there.
         """
         if not self._pending.exists():
             return None
-        pending = read_pending(read_lines(self._pending), str(self._pending))
+        with self._advised():
+            pending = read_pending(read_lines(self._pending), str(self._pending))
+            if pending.base > base.number:
+                message = (
+                    f"{self._pending}: starts from state {pending.base}, and the "
+                    f"last of {self._states} is {base.number}"
+                )
+                raise RecordError(message)
         return pending if pending.base == base.number else None
 
     def generations(self) -> Iterator[State]:
@@ -87,7 +95,8 @@ class IndexFolder:
             RecordError: one cannot be read.
         """
         files = map(self._file, self._numbers())
-        found = [read_run(read_lines(path), str(path)) for path in files]
+        with self._advised():
+            found = [read_run(read_lines(path), str(path)) for path in files]
         return frozenset(run for run in found if run is not None)
 
     def keep(self, lines: bytes) -> str:
@@ -100,7 +109,7 @@ class IndexFolder:
         path = self._place(name)
         if not path.exists():
             _make(path.parent)
-            _write(path, (lines,))
+            put(path, [lines])
         return name
 
     def records(self, document: DocumentState) -> dict[str, bytes]:
@@ -114,13 +123,10 @@ class IndexFolder:
             with opened(path) as file:
                 content = file.read()
         except OSError as error:
-            message = f"{path}: cannot be read: {error.strerror}"
+            message = f"{path}: cannot be read: {error.strerror}; {_READ_AGAIN}"
             raise RecordError(message) from error
         if hashlib.sha256(content).hexdigest() != document.records:
-            message = (
-                f"{path}: is not what was written; remove it, and the next sync reads "
-                "its document again"
-            )
+            message = f"{path}: is not what was written; remove it, and {_READ_AGAIN}"
             raise RecordError(message)
         lines = {}
         for line in content.splitlines(keepends=True):
@@ -128,7 +134,10 @@ class IndexFolder:
             lines[record_id(chunk_id, document.label)] = line
         for chunk_id in document.chunks:
             if chunk_id not in lines:
-                message = f"{path}: chunk {chunk_id!r} is missing"
+                message = (
+                    f"{path}: chunk {chunk_id!r} is missing; remove it, and "
+                    f"{_READ_AGAIN}"
+                )
                 raise RecordError(message)
         return {chunk_id: lines[chunk_id] for chunk_id in document.chunks}
 
@@ -143,7 +152,7 @@ class IndexFolder:
             OSError: the file system refuses.
         """
         _make(self._folder)
-        _write(self._pending, pending_lines(pending))
+        put(self._pending, pending_lines(pending))
 
     def withdraw(self) -> None:
         """Forget the delta that nobody has acknowledged.
@@ -159,27 +168,19 @@ class IndexFolder:
         Raises:
             OSError: the file system refuses.
         """
-        state = State(
-            number=pending.base + 1,
-            run=pending.run,
-            documents=pending.documents,
-            unread=pending.unread,
-        )
+        state = pending.acknowledged()
         _make(self._states)
-        _write(self._file(state.number), state_lines(state))
+        put(self._file(state.number), state_lines(state))
         self.withdraw()
         return state
 
-    def refresh(
-        self, base: State, documents: Documents, unread: frozenset[str]
-    ) -> None:
-        """Note what has changed where a store has nothing to do.
+    def refresh(self, state: State) -> None:
+        """Note what has changed about a state where a store has nothing to do.
 
         Raises:
             OSError: the file system refuses.
         """
-        state = replace(base, documents=documents, unread=unread)
-        _write(self._file(base.number), state_lines(state))
+        put(self._file(state.number), state_lines(state))
 
     def tidy(self, pending: Pending | None) -> int:
         """Remove what killed runs left, and a delta that waits no more; count files.
@@ -225,11 +226,24 @@ class IndexFolder:
 
     def _state(self, number: int) -> State:
         path = self._file(number)
-        state = read_state(read_lines(path), str(path))
-        if state.number != number:
-            message = f"{path}: says it is number {state.number}"
-            raise RecordError(message)
+        with self._advised():
+            state = read_state(read_lines(path), str(path))
+            if state.number != number:
+                message = f"{path}: says it is number {state.number}"
+                raise RecordError(message)
         return state
+
+    @contextmanager
+    def _advised(self) -> Iterator[None]:
+        """Say how to go on where nobody knows any more what a store has."""
+        try:
+            yield
+        except RecordError as error:
+            message = (
+                f"{error}; restore {self._folder} from a backup, then verify, or "
+                "remove it, sync and acknowledge, then verify"
+            )
+            raise RecordError(message) from error
 
     def _file(self, number: int) -> Path:
         return self._states / f"{number:08}.jsonl"
@@ -244,15 +258,3 @@ def _make(folder: Path) -> None:
         _make(folder.parent)
         folder.mkdir(exist_ok=True)
         sync_folder(folder.parent)
-
-
-def _write(path: Path, lines: Iterable[bytes]) -> None:
-    draft = Draft(path)
-    try:
-        for line in lines:
-            draft.write(line)
-        draft.finish()
-        draft.publish()
-    finally:
-        draft.discard()
-    sync_folder(path.parent)

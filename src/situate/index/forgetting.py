@@ -6,7 +6,8 @@ is known to have taken them in.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from situate.model import document_of
@@ -51,17 +52,32 @@ def held(doc_id: str, states: Iterable[State], pending: Pending | None) -> Held:
     for documents in [*(state.documents for state in states[:1]), *sent]:
         for name, known in _chunks(documents, doc_id):
             doubts[name] = doubts.get(name, frozenset({None})) | {known}
-    for name, possible in ({} if pending is None else pending.unsure).items():
+    beside = [state.surplus for state in states[:1]]
+    unsure = beside if pending is None else [*beside, pending.unsure]
+    for name, possible in chain.from_iterable(each.items() for each in unsure):
         if document_of(name) == doc_id:
             doubts[name] = doubts.get(name, frozenset({None})) | possible
     everywhere = [*(state.documents for state in states), *sent]
     return Held(
-        states=tuple(state for state in states if _of(state.documents, doc_id)),
+        states=tuple(state for state in states if forgotten(state, doc_id) != state),
         is_pending=any(_of(documents, doc_id) for documents in sent),
         doubts={name: doubts[name] for name in sorted(doubts)},
         paths=frozenset(
             known.path for documents in everywhere for known in _of(documents, doc_id)
         ),
+    )
+
+
+def forgotten(state: State, doc_id: str) -> State:
+    """Give a state without a document."""
+    return replace(
+        state,
+        documents=without(state.documents, doc_id),
+        surplus={
+            name: state.surplus[name]
+            for name in state.surplus
+            if document_of(name) != doc_id
+        },
     )
 
 

@@ -7,22 +7,30 @@ hashes beside them tell which of them are stale.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from situate.errors import RecordError
 from situate.fields import kind_of, typed
 from situate.index.names import key_of
 from situate.index.state import Hashes
+from situate.index.withholding import has
 from situate.records import from_line, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
-    from situate.index.state import Documents, Unsure
+    from situate.index.state import Documents, Pending, Unsure
+    from situate.records import Record
 
 _BOM: Final = b"\xef\xbb\xbf"
+
+# Slugs hold letters, digits and marks of every script; what is no word for Python
+# among these are marks.
+_NAME: Final = re.compile(r"[^:]+:[^\s:@,;\"'\[\](){}]+(:p?\d+)?(@.+)?", re.DOTALL)
+"""What a name of a record looks like."""
 
 Inventory = dict[str, str | None]
 """`embed_hash` by name of a record; None where the store does not say."""
@@ -45,7 +53,8 @@ class Finding:
 def read_inventory(path: Path) -> Inventory:
     """Read a file of names of records: plain, as JSON texts, or in objects.
 
-    Those have a `record_id`, or else a `chunk_id`, which is the same without wordings.
+    Those have a `record_id`, or else a `chunk_id`, which is the same without wordings,
+    and may have an `embed_hash`, or `metadata` that has one.
 
     Raises:
         RecordError: it cannot be read, a line is none of these, or an id stands twice
@@ -108,6 +117,33 @@ def compare(
     )
 
 
+Agreement = Literal["surely", "perhaps"]
+"""Whether a store has what a delta leads to, or may also have something that looks
+the same by ids and hashes."""
+
+
+def agreement(
+    inventory: Inventory, pending: Pending, base: Documents, *, known: Collection[str]
+) -> tuple[Finding, Agreement | None]:
+    """Hold a store against what a delta leads to that waits, from `base`.
+
+    None where the store has not taken it in, or not all of it.
+    """
+    wanted, doubts = pending.documents, dict(pending.unsure)
+    for name in doubts:
+        if has(base, name):
+            doubts[name] |= {base[key_of(name)].chunks[name]}
+    finding = compare(inventory, wanted, unsure=doubts, known=known)
+    if finding.missing or finding.stale or set(finding.surplus) - pending.surplus:
+        return finding, None
+    is_told = all(
+        possible <= {wanted[key_of(name)].chunks[name]}
+        for name, possible in finding.unsure.items()
+        if name not in pending.surplus
+    )
+    return finding, "surely" if is_told else "perhaps"
+
+
 def joined(one: Unsure, other: Unsure) -> Unsure:
     """Give what a store may have by either word."""
     found = dict(one)
@@ -119,11 +155,13 @@ def joined(one: Unsure, other: Unsure) -> Unsure:
 def _said(content: bytes, where: str) -> tuple[str, str | None]:
     if content.startswith(b"{"):
         record = from_line(content, where)
-        embed_hash = record.get("embed_hash")
         return (
             _name(record.get("record_id", record.get("chunk_id")), where),
-            None if embed_hash is None else typed(str, embed_hash, where),
+            _embed_hash(record, where),
         )
+    if content.startswith(b"[") or content.endswith(b","):
+        message = f"{where}: an id on a line of its own was expected, not a list"
+        raise RecordError(message)
     try:
         text = content.decode("utf-8")
         if content.startswith(b'"'):
@@ -132,6 +170,14 @@ def _said(content: bytes, where: str) -> tuple[str, str | None]:
         message = f"{where}: not an id of a chunk: {error}"
         raise RecordError(message) from error
     return _name(text, where), None
+
+
+def _embed_hash(record: Record, where: str) -> str | None:
+    """Take the hash from where a store says it, or where a chunk's record has it."""
+    found = record.get("embed_hash")
+    if found is None and record.get("metadata") is not None:
+        found = typed(dict, record["metadata"], f"{where}: metadata").get("embed_hash")
+    return None if found is None else typed(str, found, f"{where}: embed_hash")
 
 
 def _name(value: object, where: str) -> str:
@@ -143,7 +189,7 @@ def _name(value: object, where: str) -> str:
     if not isinstance(value, str):
         message = f"{where}: chunk_id: a text was expected, not {kind_of(value)}"
         raise RecordError(message)
-    if ":" not in value:
+    if not _NAME.fullmatch(value):
         message = f"{where}: {value!r:.100} is not the id of a chunk"
         raise RecordError(message)
     return value

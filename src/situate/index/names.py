@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from typing import Final
 
+from situate.model import quoted, unquoted
+
 _APART: Final = "\0"
 """Between a document's id and a version: no id and no path can have it."""
 
 
 def record_id(chunk_id: str, label: str | None) -> str:
     """Name the record of a chunk; without a label it has the chunk's id."""
-    return chunk_id if label is None else f"{chunk_id}@{_quoted(label)}"
+    return chunk_id if label is None else f"{chunk_id}@{quoted(label, marks=':@')}"
 
 
 def wording_key(doc_id: str, label: str | None) -> str:
@@ -27,7 +29,7 @@ def key_of(record: str) -> str:
     """Name the wording that a record is of, by the record's name."""
     document, _, place = record.partition(":")
     _, labelled, label = place.rpartition("@")
-    return wording_key(_unquoted(document), _unquoted(label) if labelled else None)
+    return wording_key(unquoted(document), unquoted(label) if labelled else None)
 
 
 def chunk_id_of(record: str) -> str:
@@ -40,11 +42,3 @@ def chunk_id_of(record: str) -> str:
 def doc_id_of(key: str) -> str:
     """Give the id of the document that a wording is of."""
     return key.partition(_APART)[0]
-
-
-def _quoted(text: str) -> str:
-    return text.replace("%", "%25").replace(":", "%3A").replace("@", "%40")
-
-
-def _unquoted(text: str) -> str:
-    return text.replace("%40", "@").replace("%3A", ":").replace("%25", "%")

@@ -19,10 +19,12 @@ import shutil
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
+from situate.fields import Fields
 from situate.files import is_folder, opened, sync_folder
 from situate.index.names import chunk_id_of
 from situate.index.wordings import as_sent
-from situate.output import Draft
+from situate.model import document_of
+from situate.output import Draft, put
 from situate.records import from_line, read_lines, to_line
 
 if TYPE_CHECKING:
@@ -127,11 +129,10 @@ class Parcel:
         if self._stands(place, told):
             # The same delta, perhaps of a run that came across something else.
             if _content(place / SUMMARY) != said:
-                _write(place / SUMMARY, said)
+                put(place / SUMMARY, [said])
             return
-        _write(self._draft / MANIFEST, told)
-        _write(self._draft / SUMMARY, said)
-        sync_folder(self._draft)
+        put(self._draft / MANIFEST, [told])
+        put(self._draft / SUMMARY, [said])
         shutil.rmtree(place, ignore_errors=True)
         self._draft.replace(place)
         sync_folder(self._folder)
@@ -168,19 +169,39 @@ def tidy(folder: Path) -> int:
 
 
 def naming(folder: Path, doc_id: str) -> frozenset[str]:
-    """Give the deltas that delete chunks of a document, or whose summary names it.
+    """Give the deltas that delete chunks of a document, or whose summary lists it.
 
     Raises:
         RecordError: one cannot be read.
     """
-    found = set()
-    for path in folder.iterdir() if is_folder(folder) else ():
-        if _RUN.match(path.name) and is_folder(path):
-            summary = _content(path / SUMMARY) or b""
-            is_named = json.dumps(doc_id)[1:-1].encode("ascii") in summary
-            if is_named or doc_id in deleted_in(folder, path.name):
-                found.add(path.name)
-    return frozenset(found)
+    runs = (
+        path.name
+        for path in (folder.iterdir() if is_folder(folder) else ())
+        if _RUN.match(path.name) and is_folder(path)
+    )
+    return frozenset(
+        run
+        for run in runs
+        if doc_id in _listed_in(folder / run / SUMMARY)
+        or doc_id in deleted_in(folder, run)
+    )
+
+
+def _listed_in(path: Path) -> frozenset[str]:
+    """Name the documents of a summary; none where it is gone.
+
+    Raises:
+        RecordError: it cannot be read.
+    """
+    content = _content(path)
+    if content is None:
+        return frozenset()
+    summary = Fields(from_line(content, str(path)), str(path))
+    failed = [note.get("doc_id") for note in summary.listed("failed", dict)]
+    withheld = summary.listed("withheld_ids", str)
+    return frozenset(summary.object("documents")).union(
+        map(str, failed), map(document_of, withheld)
+    )
 
 
 def deleted_in(folder: Path, run: str) -> frozenset[str]:
@@ -225,13 +246,3 @@ def _sha256(path: Path) -> str | None:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return None
-
-
-def _write(path: Path, content: bytes) -> None:
-    draft = Draft(path)
-    try:
-        draft.write(content)
-        draft.finish()
-        draft.publish()
-    finally:
-        draft.discard()

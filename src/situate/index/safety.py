@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from situate.model import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from situate.index.state import Documents, DocumentState
     from situate.listing import Entry
@@ -202,46 +202,6 @@ def cleared(document: DocumentState) -> DocumentState:
         if key not in document.withheld
     }
     return replace(document, chunks=chunks, withheld=frozenset())
-
-
-def lost(
-    latest: Documents, target: Documents, *, among: Documents
-) -> dict[str, frozenset[str]]:
-    """Name the chunks that an index would no longer have, of those in `among`."""
-    found = {}
-    for doc_id, before in latest.items():
-        after, counted = target.get(doc_id), among.get(doc_id)
-        if after is before or counted is None:
-            continue
-        left: Collection[str] = () if after is None else after.chunks
-        away = frozenset(
-            key for key in before.chunks if key not in left and key in counted.chunks
-        )
-        if away:
-            found[doc_id] = away
-    return found
-
-
-def put_back(
-    latest: Documents, target: Documents, away: Mapping[str, frozenset[str]]
-) -> Documents:
-    """Give a target that keeps chunks which it was to lose.
-
-    A document that was read anew has the `records` of what was read; whoever keeps
-    records has to add those that were put back.
-    """
-    found = dict(target)
-    for doc_id, chunk_ids in away.items():
-        before, after = latest[doc_id], target.get(doc_id)
-        if after is None:
-            # All that it had, as nobody has read it: also what is not counted.
-            found[doc_id] = before
-            continue
-        kept = {key: known for key, known in before.chunks.items() if key in chunk_ids}
-        found[doc_id] = replace(
-            after, chunks={**after.chunks, **kept}, withheld=frozenset(kept)
-        )
-    return {key: found[key] for key in sorted(found)}
 
 
 def _is_deleted(document: DocumentState, seen: Seen) -> bool:

@@ -1,7 +1,7 @@
 """What an index holds: documents, their chunks and the hashes that tell them apart.
 
-Values and their lines, nothing else: where they are kept is `folder`'s concern. No
-time and no path of the machine is in a state, so equal indexes have equal states.
+Values, nothing else: their files are the concern of `lines` and `folder`. No time and
+no path of the machine is in a state, so equal indexes have equal states.
 """
 
 from __future__ import annotations
@@ -17,16 +17,13 @@ from situate.errors import RecordError
 from situate.fields import Fields, typed
 from situate.index.names import wording_key
 from situate.model import digest
-from situate.records import from_line, to_line
+from situate.records import to_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from situate.model import Chunk, JsonValue
     from situate.records import Record
-
-SCHEMA: Final = 1
-"""Version of the files of a state."""
 
 _RUN_DIGITS: Final = 16
 
@@ -42,6 +39,8 @@ class Hashes:
     """Of `text`, which may change where what is indexed of it does not."""
     lineage: str
     """Of parent, level and blocks, which no other hash covers."""
+    embeds: bool = True
+    """Whether a vector of it is wanted, for which a store needs its text."""
 
     @classmethod
     def of(cls, record: Mapping[str, JsonValue], where: str) -> Hashes:
@@ -56,29 +55,33 @@ class Hashes:
             for key in ("embed_hash", "lexical_hash", "metadata_hash", "content_hash")
         )
         lineage = [record.get(key) for key in ("parent_chunk_id", "level", "block_ids")]
-        return cls(embed, lexical, own, content, digest(json.dumps(lineage)))
+        embeds = typed(bool, metadata.get("embed"), f"{where}: metadata: embed")
+        return cls(embed, lexical, own, content, digest(json.dumps(lineage)), embeds)
 
     @property
-    def texts(self) -> tuple[str, str, str]:
-        """The hashes of what a store shows or searches."""
-        return self.embed, self.lexical, self.content
+    def texts(self) -> tuple[str, str, str, bool]:
+        """What tells whether a store shows and searches the same of it."""
+        return self.embed, self.lexical, self.content, self.embeds
 
     def to_list(self) -> list[JsonValue]:
         """Give them as they stand in a line."""
-        return [self.embed, self.lexical, self.metadata, self.content, self.lineage]
+        hashes = (self.embed, self.lexical, self.metadata, self.content, self.lineage)
+        return [*hashes, self.embeds]
 
     @classmethod
     def from_list(cls, value: object, where: str) -> Hashes:
         """Read them back.
 
         Raises:
-            RecordError: they are no list of as many texts.
+            RecordError: they are no list of as many texts, and of true or false.
         """
-        texts = [typed(str, one, where) for one in typed(list, value, where)]
+        *hashes, embeds = typed(list, value, where) or [None]
+        texts = [typed(str, one, where) for one in hashes]
         if len(texts) != 5:
             message = f"{where}: five hashes were expected, not {len(texts)}"
             raise RecordError(message)
-        return cls(*texts)
+        embed, lexical, own, content, lineage = texts
+        return cls(embed, lexical, own, content, lineage, typed(bool, embeds, where))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,6 +186,8 @@ class DocumentState:
     """Under which name the records of its chunks are kept."""
     chunks: Mapping[str, Hashes]
     """Names and hashes, in the order of its records."""
+    access: Mapping[str, JsonValue] = field(default_factory=dict)
+    """What it says of who may see it and when it is in force, by key."""
     statements: Statements = NO_STATEMENTS
     withheld: frozenset[str] = frozenset()
     """Chunks that it no longer has, and whose deletion nobody has allowed yet."""
@@ -214,6 +219,7 @@ class DocumentState:
             "version": self.version,
             "metadata_hash": self.metadata_hash,
             "records": self.records,
+            "access": {**self.access},
             "statements": self.statements.to_record(),
             "withheld": [*sorted(self.withheld)],
             **{key: said for key, said in wording.items() if said is not None},
@@ -237,6 +243,7 @@ class DocumentState:
             version=fields.text("version"),
             metadata_hash=fields.text("metadata_hash"),
             records=fields.text("records"),
+            access=fields.object("access"),
             statements=Statements.from_fields(fields.nested("statements")),
             withheld=frozenset(fields.listed("withheld", str)),
             label=_said(fields, "label"),
@@ -255,19 +262,6 @@ Documents = dict[str, DocumentState]
 """By their keys, in the order of keys."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class State:
-    """What a store has, as far as somebody has acknowledged it."""
-
-    number: int = 0
-    """How many runs were acknowledged up to it."""
-    run: str | None = None
-    """The one that led here."""
-    documents: Documents = field(default_factory=dict)
-    unread: frozenset[str] = frozenset()
-    """Marks of files that could not be read while nothing was gone."""
-
-
 Unsure = dict[str, frozenset[Hashes | None]]
 """What a store may have of a chunk instead of what the state says, by its name.
 
@@ -277,18 +271,51 @@ where a chunk may be missing.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """What a store has, as far as somebody has acknowledged it."""
+
+    number: int = 0
+    """How many runs were acknowledged up to it."""
+    run: str | None = None
+    """The one that led here."""
+    corpus: str | None = None
+    """Whose index it is; None before anything was acknowledged."""
+    documents: Documents = field(default_factory=dict)
+    surplus: Unsure = field(default_factory=dict)
+    """What it may have beside these, and whose deletion nobody has allowed yet."""
+    unread: frozenset[str] = frozenset()
+    """Marks of files that could not be read while nothing was gone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Pending:
     """The last delta, while nobody has acknowledged it."""
 
     base: int
     """The number of the state that it starts from."""
     run: str
+    corpus: str
     documents: Documents
     """What a store has that takes it in."""
     unsure: Unsure
     """What a store may have that does not, beside what the base says."""
+    surplus: frozenset[str] = frozenset()
+    """What of this a store may have also when it has taken it in."""
+    allowed: int = 0
+    """How many deletions it may hold when it comes again."""
     unread: frozenset[str] = frozenset()
     """Marks of files that could not be read while nothing was gone."""
+
+    def acknowledged(self) -> State:
+        """Give the state that it leads to."""
+        return State(
+            number=self.base + 1,
+            run=self.run,
+            corpus=self.corpus,
+            documents=self.documents,
+            surplus={name: self.unsure[name] for name in sorted(self.surplus)},
+            unread=self.unread,
+        )
 
 
 def run_id(base: State, target: Documents, files: Iterable[str]) -> str:
@@ -306,119 +333,6 @@ def of_documents(documents: Documents) -> str:
     return hashed.hexdigest()
 
 
-def state_lines(state: State) -> Iterator[bytes]:
-    """Write a state: a line about it, then one for each document."""
-    yield to_line(
-        {
-            "schema": SCHEMA,
-            "number": state.number,
-            "run": state.run,
-            "documents": len(state.documents),
-            "unread": [*sorted(state.unread)],
-        }
-    )
-    yield from _document_lines(state.documents)
-
-
-def pending_lines(pending: Pending) -> Iterator[bytes]:
-    """Write a pending delta: a line about it, then chunks, then documents."""
-    yield to_line(
-        {
-            "schema": SCHEMA,
-            "base": pending.base,
-            "run": pending.run,
-            "unsure": len(pending.unsure),
-            "documents": len(pending.documents),
-            "unread": [*sorted(pending.unread)],
-        }
-    )
-    for chunk_id in sorted(pending.unsure):
-        lists: list[JsonValue] = [
-            None if known is None else known.to_list()
-            for known in pending.unsure[chunk_id]
-        ]
-        # Sets have no order, and files of equal states are equal.
-        lists.sort(key=json.dumps)
-        yield to_line({"chunk_id": chunk_id, "may_be": lists})
-    yield from _document_lines(pending.documents)
-
-
-def read_state(lines: Iterator[tuple[str, bytes]], name: str) -> State:
-    """Read a state back; lines come with `file:line`.
-
-    Raises:
-        RecordError: it is none, or lines are missing.
-    """
-    fields = _head(lines, name)
-    number, run = fields.whole("number"), fields.text_or_none("run")
-    return State(
-        number=number,
-        run=run,
-        unread=frozenset(fields.listed("unread", str)),
-        documents=_documents(lines, name, fields.whole("documents")),
-    )
-
-
-def read_run(lines: Iterator[tuple[str, bytes]], name: str) -> str | None:
-    """Read the run that led to a state, and nothing else of it.
-
-    Raises:
-        RecordError: it is no state.
-    """
-    return _head(lines, name).text_or_none("run")
-
-
-def read_pending(lines: Iterator[tuple[str, bytes]], name: str) -> Pending:
-    """Read a pending delta back; lines come with `file:line`.
-
-    Raises:
-        RecordError: it is none, or lines are missing.
-    """
-    fields = _head(lines, name)
-    unsure: Unsure = {}
-    for _ in range(fields.whole("unsure")):
-        where, line = _next(lines, name)
-        one = Fields(from_line(line, where), where)
-        unsure[one.text("chunk_id")] = frozenset(
-            None if value is None else Hashes.from_list(value, where)
-            for value in typed(list, one.take("may_be"), where)
-        )
-    return Pending(
-        base=fields.whole("base"),
-        run=fields.text("run"),
-        unsure=unsure,
-        unread=frozenset(fields.listed("unread", str)),
-        documents=_documents(lines, name, fields.whole("documents")),
-    )
-
-
-def _head(lines: Iterator[tuple[str, bytes]], name: str) -> Fields:
-    """Read the first line.
-
-    Raises:
-        RecordError: it is not of this version.
-    """
-    where, line = _next(lines, name)
-    fields = Fields(from_line(line, where), where)
-    schema = fields.whole("schema")
-    if schema != SCHEMA:
-        message = f"{where}: schema is {schema}; this situate reads {SCHEMA}"
-        raise RecordError(message)
-    return fields
-
-
-def _documents(lines: Iterator[tuple[str, bytes]], name: str, count: int) -> Documents:
-    found: Documents = {}
-    for _ in range(count):
-        where, line = _next(lines, name)
-        document = DocumentState.from_record(from_line(line, where), where)
-        found[document.key] = document
-    for where, _ in lines:
-        message = f"{where}: there are more lines than the first says"
-        raise RecordError(message)
-    return found
-
-
 def _said(fields: Fields, key: str) -> str | None:
     return fields.text(key) if key in fields else None
 
@@ -428,16 +342,3 @@ def _counts(fields: Fields, key: str) -> dict[str, int]:
     return {
         name: typed(int, value, where) for name, value in fields.object(key).items()
     }
-
-
-def _next(lines: Iterator[tuple[str, bytes]], name: str) -> tuple[str, bytes]:
-    found = next(lines, None)
-    if found is None:
-        message = f"{name}: ends too early; restore it from a backup"
-        raise RecordError(message)
-    return found
-
-
-def _document_lines(documents: Documents) -> Iterator[bytes]:
-    for document in documents.values():
-        yield to_line(document.to_record())

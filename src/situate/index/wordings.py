@@ -96,11 +96,6 @@ def as_sent(record: Record, document: DocumentState) -> Record:
     return found
 
 
-def hashes(lines: Mapping[str, bytes]) -> dict[str, Hashes]:
-    """Give the hashes of records as they were kept."""
-    return {name: Hashes.of(from_line(lines[name], name), name) for name in lines}
-
-
 def _ending(document: DocumentState, lines: Mapping[str, bytes]) -> DocumentState:
     """Give a wording with the hashes of what is sent of it."""
     return replace(

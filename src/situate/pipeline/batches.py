@@ -53,7 +53,8 @@ if TYPE_CHECKING:
     from situate.enrichment.plan import DocumentPlan
     from situate.enrichment.providers.batching import BatchState
     from situate.enrichment.reasons import StopReason
-    from situate.pipeline.jobs import Asking, Job
+    from situate.pipeline.asking import Asking
+    from situate.pipeline.jobs import Job
     from situate.pipeline.watching import Watcher
 
 _Result = TypeVar("_Result")
@@ -157,7 +158,7 @@ def submit(
         SituateError: a glob matches nothing, or something cannot be written.
     """
     job, asking = opened(config)
-    asking.check()
+    asking.check(mode="batch")
     with _office(job, asking, watcher, timing) as office, office.tickets.locked():
         messages = _run(office, office.recover())
         allowance = _allowance(office)

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from situate.enrichment.batches import Chooser, Outlook
     from situate.enrichment.plan import DocumentPlan
     from situate.enrichment.questions import PlannedRequest
-    from situate.pipeline.jobs import Asking, Job
+    from situate.pipeline.asking import Asking
+    from situate.pipeline.jobs import Job
     from situate.pipeline.watching import Watcher
 
 

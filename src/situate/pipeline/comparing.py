@@ -40,6 +40,7 @@ from situate.errors import ConfigError
 from situate.files import is_folder, resolved
 from situate.output import Output, writing
 from situate.pipeline.arming import Maker, prepared, read_corpus
+from situate.pipeline.decisive import config_of
 from situate.pipeline.jobs import ready
 from situate.pricing import load_models
 
@@ -224,7 +225,7 @@ def _worked(
 
 def _made(job: Job, request: Request) -> dict[str, str]:
     """Say how a comparison was made; nothing of when and where."""
-    config, chunking = job.config, job.config.chunking
+    config, chunking = config_of(job), job.config.chunking
     asked = config.enrichment
     made = {
         "situate": version("situate"),

@@ -189,11 +189,16 @@ class Preparer:
         )
 
     def _refuse(self, settled: Settled, source: Source) -> None:
-        """Refuse a document that is not in force on any day, or deleted.
+        """Refuse what is deleted, never in force, or for nobody knows whom.
 
         Raises:
             ReadError: it is.
         """
+        if settled.conflicts:
+            message = (
+                f"{source.doc_id}: {settled.conflicts[0]}; who may see it is not clear"
+            )
+            raise ReadError(message)
         if dates := disorder(settled.document):
             message = f"{source.doc_id}: {dates}"
             raise ReadError(message)

@@ -21,7 +21,8 @@ from situate.export.store import check_name
 from situate.export.vectors import Vectors
 from situate.fields import Fields
 from situate.index.parcel import FILES, TEXTS
-from situate.output import Draft, held, writing
+from situate.output import Draft, held, put, writing
+from situate.pipeline import exported
 from situate.records import from_line, parse, read_lines
 
 if TYPE_CHECKING:
@@ -82,19 +83,20 @@ def export(store: Store, request: Request, *, most_bytes: int = MOST_BYTES) -> E
     place = files.resolved(request.folder)
     with held(place), writing(place), ExitStack() as stack:
         setup = store.files(request.target)
-        _refuse_to_replace(place, store, setup)
+        exported.check(place)
         draft = place.with_name(f".{place.name}.part")
         shutil.rmtree(draft, ignore_errors=True)
         stack.callback(shutil.rmtree, draft, ignore_errors=True)
         draft.mkdir()
         for name, value in setup.items():
             (draft / name).parent.mkdir(exist_ok=True)
-            _write(draft / name, _json(value))
-        exported = _tell(store, request, draft, most_bytes)
-        shutil.rmtree(place, ignore_errors=True)
+            put(draft / name, [_json(value)])
+        told = _tell(store, request, draft, most_bytes)
+        put(draft / exported.LIST, [exported.listing(draft)])
+        exported.remove(place)
         draft.replace(place)
         files.sync_folder(place.parent)
-    return exported
+    return told
 
 
 def _tell(store: Store, request: Request, draft: Path, most_bytes: int) -> Exported:
@@ -238,45 +240,8 @@ def _check(store: Store, request: Request) -> None:
         raise ConfigError(message)
 
 
-def _refuse_to_replace(
-    place: Path, store: Store, setup: Mapping[str, JsonValue]
-) -> None:
-    """Let a folder be replaced only if nothing but an export stands in it.
-
-    Raises:
-        ConfigError: something else does, or a file stands in its place.
-        OSError: the file system refuses.
-    """
-    if not place.exists():
-        return
-    if not files.is_folder(place):
-        message = f"--out: {str(place)!r} is no folder"
-        raise ConfigError(message)
-    ours = {name.partition("/")[0] for name in setup}
-    before, _, after = store.part.partition("{:05}")
-    for path in place.iterdir():
-        number = path.name.removeprefix(before).removesuffix(after)
-        is_part = number.isdigit() and path.name == store.part.format(int(number))
-        if path.name not in ours and not is_part:
-            message = (
-                f"--out: {str(place)!r} holds {path.name!r}, which no export has "
-                "written; name another folder"
-            )
-            raise ConfigError(message)
-
-
 def _json(value: JsonValue) -> bytes:
     """Write a value for people, the numbers of a vector on one line."""
     text = json.dumps(value, indent=2, ensure_ascii=False)
     text = _NUMBERS.sub(lambda found: " ".join(found[0].split()), text)
     return text.encode() + b"\n"
-
-
-def _write(path: Path, content: bytes) -> None:
-    draft = Draft(path)
-    try:
-        draft.write(content)
-        draft.finish()
-        draft.publish()
-    finally:
-        draft.discard()

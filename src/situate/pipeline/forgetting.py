@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import glob
 import json
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -17,19 +17,21 @@ from situate.enrichment import forgetting as ledgers
 from situate.enrichment.batches import Tickets, tickets_folder
 from situate.enrichment.cache import User
 from situate.enrichment.cache import forgetting as caches
+from situate.enrichment.ledger import rewriting
 from situate.errors import ConfigError
-from situate.files import is_folder, resolved, sync_folder
+from situate.files import is_folder, resolved
 from situate.files import opened as opened_file
 from situate.index import forgetting as indexed
 from situate.index import parcel
 from situate.index.inventory import joined
-from situate.model import document_of
-from situate.output import Draft, held, writing
+from situate.model import document_of, quoted
+from situate.output import held, put, writing
 from situate.pipeline import published
 from situate.pipeline.documents import Failed
-from situate.pipeline.indexing import Index, Sent, opened
-from situate.pipeline.jobs import ready
+from situate.pipeline.indexing import Index, opened
+from situate.pipeline.jobs import unasked
 from situate.pipeline.parallel import write_all
+from situate.pipeline.sent import Sent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -98,14 +100,15 @@ def forget(config: Config, doc_id: str) -> Receipt:
         CacheBroken: the cache cannot be written, or not at once.
         SituateError: the file system refuses.
     """
-    (job,) = ready([config])
+    # To delete needs no leave to ask, nor anybody who could be asked.
+    (job,) = unasked([config])
     with opened(config) as index, _alone(config):
         found = _Found.of(config, doc_id, index)
         unread = _refuse_source(job, doc_id, found)
         work = _Forgetting(config, doc_id, index, found)
         with writing(config.output.path):
             work.remove()
-        return work.receipt((*unread, *_beyond(config, doc_id, work.sent)))
+        return work.receipt((*unread, *_beyond(config, work.sent)))
 
 
 @contextmanager
@@ -116,11 +119,13 @@ def _alone(config: Config) -> Iterator[None]:
         Locked: one is at work.
     """
     tickets = Tickets(tickets_folder(config.cache.directory))
-    has_cache = is_folder(config.cache.directory)
-    with (
-        held(config.output.beside("compare.html")),
-        tickets.locked() if has_cache else nullcontext(),
-    ):
+    with ExitStack() as stack:
+        stack.enter_context(held(config.output.beside("compare.html")))
+        if is_folder(config.cache.directory):
+            stack.enter_context(tickets.locked())
+        with writing(config.output.path):
+            for name in _LEDGERS:
+                stack.enter_context(rewriting(config.output.beside(name)))
         yield
 
 
@@ -139,7 +144,7 @@ class _Found:
     comparisons: tuple[Path, ...]
     """All there are: their texts do not say whose they are."""
     is_compared: bool
-    """Whether one of them names the document."""
+    """Whether one of them quotes its id, which may be what something else is called."""
 
     @classmethod
     def of(cls, config: Config, doc_id: str, index: Index) -> _Found:
@@ -170,7 +175,7 @@ class _Found:
             index=known,
             deltas=parcel.naming(output.deltas, doc_id),
             awaited=frozenset(() if index.pending is None else (index.pending.run,)),
-            published=published.find(output, doc_id, known.paths),
+            published=published.find(output, doc_id),
             ledgers=told,
             cache=traces,
             comparisons=comparisons,
@@ -179,13 +184,12 @@ class _Found:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing, deletions that a store waits for aside."""
+        """Whether nothing is surely its, deletions that a store waits for aside."""
         return (
             self.index.is_empty
             and not self.deltas - self.awaited
             and self.published.is_empty
             and self.cache.is_empty
-            and not self.is_compared
             and not any(each.lines for each in self.ledgers.values())
         )
 
@@ -274,25 +278,19 @@ class _Forgetting:
     def _ledgers(self) -> None:
         for path, told in self._found.ledgers.items():
             if told.lines or told.broken:
-                draft = Draft(path)
-                try:
-                    for line in ledgers.without(path, self._doc_id):
-                        draft.write(line)
-                    draft.finish()
-                    draft.publish()
-                finally:
-                    draft.discard()
-                sync_folder(path.parent)
+                put(path, ledgers.without(path, self._doc_id))
                 self._note("ledger", told.lines + told.broken, path)
 
     def _published(self) -> None:
         output, found = self._config.output, self._found.published
-        if found.is_empty:
+        if found.is_empty and not found.asides:
             return
-        published.rewrite(output, self._doc_id, found.names)
+        published.rewrite(output, self._doc_id)
         self._note("chunks", found.chunks, output.path)
         self._note("blocks", found.blocks, output.beside("blocks.jsonl"))
-        self._note("manifest", found.notes, output.beside("manifest.json"))
+        self._note(
+            "manifest", found.notes + found.asides, output.beside("manifest.json")
+        )
 
     def _from_index(self) -> None:
         """Have the store lose it, then all states: what waits names it until then."""
@@ -307,14 +305,17 @@ class _Forgetting:
         deltas = {path.name for path in output.deltas.glob("*")}
         is_told = index.pending is not None and index.pending.run in told
         if found.doubts or found.is_pending or is_told:
-            own = indexed.without(index.base.documents, doc_id)
-            base = replace(index.base, documents=own)
-            sent = Sent(corpus=self._config.corpus.name, kind="forget")
+            base = indexed.forgotten(index.base, doc_id)
+            sent = Sent(
+                corpus=self._config.corpus.name,
+                kind="forget",
+                withheld_ids=tuple(
+                    name for name in index.surplus if document_of(name) != doc_id
+                ),
+            )
             self.sent = replace(index, base=base).send(latest, sent, doubts)
         for state in found.states:
-            folder.refresh(
-                state, indexed.without(state.documents, doc_id), state.unread
-            )
+            folder.refresh(indexed.forgotten(state, doc_id))
         waiting = folder.pending(index.base)
         folder.sweep(waiting)
         parcel.clear(output.deltas, () if waiting is None else (waiting.run,))
@@ -341,7 +342,15 @@ class _Forgetting:
             )
         if traces.foreign:
             yield f"{traces.foreign:,} rows that are not situate's; see cache verify"
-        if self._found.is_empty and caches.vectors_in(self._config.cache.directory):
+        if not self._found.is_empty:
+            return
+        if self._found.is_compared:
+            names = ", ".join(path.name for path in self._found.comparisons)
+            yield (
+                f"comparisons, one of which quotes this id: {names}; nothing else was "
+                "found of this document; delete them if it is in them"
+            )
+        if caches.vectors_in(self._config.cache.directory):
             yield (
                 "vectors, which do not say whose they are: nothing else was found of "
                 "this document; deleting the folder vectors in the cache removes all"
@@ -403,7 +412,7 @@ def _still_there(doc_id: str, path: Path) -> ConfigError:
     )
 
 
-def _beyond(config: Config, doc_id: str, sent: Sent | None) -> Iterator[str]:
+def _beyond(config: Config, sent: Sent | None) -> Iterator[str]:
     """Say what situate cannot reach."""
     if sent is not None and sent.run is not None:
         yield (
@@ -417,8 +426,8 @@ def _beyond(config: Config, doc_id: str, sent: Sent | None) -> Iterator[str]:
             "their files: ask it to delete them"
         )
     cassette = asked.replay
-    if cassette is not None and cassette.is_file() and _names(cassette, doc_id):
-        yield f"the cassette {cassette.name!r}, which names it"
+    if cassette is not None and cassette.is_file():
+        yield f"the cassette {cassette.name!r}, if it holds requests about it"
     yield (
         "files that you named yourself: reports, pages, chunks, exports, questions, "
         "query logs, judgements, manifests, and drafts .NAME.part beside them"
@@ -435,9 +444,15 @@ def _comparisons(config: Config) -> Iterator[Path]:
 
 
 def _names(path: Path, doc_id: str) -> bool:
-    """Tell whether a file holds an id, as it is or as JSON has it in ASCII."""
+    """Tell whether a file holds an id as JSON has it, or ids of its chunks.
+
+    Quotes included, so that neither a word nor a longer id is taken for it.
+    """
     with opened_file(path) as file:
         content = file.read()
-    return doc_id.encode("utf-8", "surrogatepass") in content or (
-        json.dumps(doc_id)[1:-1].encode("ascii") in content
+    return any(
+        json.dumps(text, ensure_ascii=in_ascii)[:end].encode("utf-8", "surrogatepass")
+        in content
+        for text, end in ((doc_id, None), (f"{quoted(doc_id)}:", -1))
+        for in_ascii in (True, False)
     )

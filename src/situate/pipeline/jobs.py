@@ -10,117 +10,32 @@ from typing import TYPE_CHECKING
 
 from situate import corpus
 from situate.enrichment.batches import outstanding
-from situate.enrichment.budget import check_limits
-from situate.enrichment.cache import Cache, refuse_network
+from situate.enrichment.cache import Cache
 from situate.enrichment.estimate import Tally, compared
-from situate.enrichment.plan import plan
-from situate.enrichment.providers import open_provider
-from situate.enrichment.settings import Settings
 from situate.errors import ConfigError, RecordError
 from situate.files import is_folder, opened, resolved
 from situate.listing import check_together, read_listing
+from situate.pipeline.asking import Asking
 from situate.pipeline.documents import Prepared, Preparer
 from situate.pipeline.watching import Forecast
-from situate.pricing import load_models
-from situate.prompts import load_prompt, refuse_questions
+from situate.prompts import refuse_questions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from situate.config import Config, EnrichmentConfig
+    from situate.config import Config
     from situate.corpus import Found, Source
     from situate.enrichment.estimate import Estimate, Option
-    from situate.enrichment.exchange import Provider
     from situate.enrichment.plan import DocumentPlan
     from situate.enrichment.questions import Passage
     from situate.enrichment.settings import View
     from situate.listing import Listing
     from situate.pipeline.watching import Watcher
-    from situate.pricing import ModelFacts
-    from situate.prompts import Prompt
 
 
 _START = re.compile(rb'\{\s*"schema"')
 _START_BYTES = 32
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
-    """Whom to ask for statements, and how."""
-
-    settings: Settings
-    prompt: Prompt
-    facts: ModelFacts
-    provider: Provider
-    cache_directory: Path
-
-    @classmethod
-    def of(cls, config: Config) -> Asking | None:
-        """Give what a config says; None where enrichment is off.
-
-        Raises:
-            ConfigError: the prompt or a setting of the provider cannot be used.
-        """
-        if not config.enrichment.enabled:
-            return None
-        settings = _settings(config.enrichment)
-        return cls(
-            settings=settings,
-            prompt=load_prompt(settings.prompt),
-            facts=load_models().facts(settings.provider, settings.model),
-            provider=open_provider(
-                settings.provider,
-                model=settings.model,
-                base_url=settings.base_url,
-                endpoint=settings.endpoint,
-                timeout_seconds=settings.timeout_seconds,
-                replay=settings.replay,
-            ),
-            cache_directory=config.cache.directory,
-        )
-
-    def check(self) -> None:
-        """Find out, before any work, whether limits and answers can be kept.
-
-        Raises:
-            ConfigError: limits on spending do not fit the model, or the cache is on
-                a network file system.
-        """
-        check_limits(self.settings, self.facts)
-        refuse_network(self.cache_directory)
-
-    def objection(self, estimate: Estimate) -> str | None:
-        """Say what a run would stop at, None when nothing is in its way."""
-        try:
-            self.check()
-        except ConfigError as error:
-            return f"run would refuse this: {error}"
-        settings = self.settings
-        if settings.replayed:
-            return None
-        most, low = settings.max_usd, estimate.usd_low
-        if most is not None and low is not None and low > most:
-            return f"run would stop at max_usd = {most}"
-        tokens = estimate.input_tokens + estimate.output_tokens
-        if settings.max_total_tokens is not None and tokens > settings.max_total_tokens:
-            return f"run would stop at max_total_tokens = {settings.max_total_tokens:,}"
-        return None
-
-    def plan(
-        self, document: Prepared, preparer: Preparer, view: View | None = None
-    ) -> DocumentPlan:
-        """Give the requests of one document, in another view where one is named."""
-        settings = self.settings
-        return plan(
-            document.chunks,
-            document.document,
-            settings=settings if view is None else replace(settings, view=view),
-            prompt=self.prompt,
-            provider=self.provider,
-            facts=self.facts,
-            counter=preparer.counter,
-        )
 
 
 @dataclass(slots=True)
@@ -131,6 +46,7 @@ class _Seen:
     left_out: int = 0
     """Documents that a manifest deletes."""
     failed: list[str] = field(default_factory=list)
+    withheld: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,13 +55,14 @@ class Job:
 
     config: Config
     preparer: Preparer
-    asking: Asking | None
     excluded: frozenset[Path]
     """Files and folders situate writes itself, and manifests."""
     listings: tuple[Listing, ...]
     """The manifests."""
     inputs: tuple[Path, ...]
     """Files and folders a run is made from, beside the documents."""
+    asking: Asking | None = None
+    """Whom to ask; None where nobody is."""
 
     def sources(self) -> tuple[Source, ...]:
         """Find the documents.
@@ -203,14 +120,15 @@ class Job:
             for _ in documents:
                 pass
         else:
-            with self._cache(asking, watcher) as cache:
+            with self.looking(asking, watcher) as cache:
                 found, options = self._estimate(
-                    asking, documents, cache, compare=compare
+                    asking, documents, seen, cache, compare=compare
                 )
         return Forecast(
             corpus=self.config.corpus.name,
             documents=len(sources) - seen.left_out,
             failed=tuple(seen.failed),
+            withheld=tuple(seen.withheld),
             chunks=seen.chunks,
             provider=asking.settings.provider if asking else None,
             model=asking.settings.model if asking else None,
@@ -246,7 +164,7 @@ class Job:
         return self.asking
 
     @contextmanager
-    def _cache(self, asking: Asking, watcher: Watcher) -> Iterator[Cache | None]:
+    def looking(self, asking: Asking, watcher: Watcher) -> Iterator[Cache | None]:
         """Open the cache to look into; None where there is nothing to see.
 
         Under replay the question is what asking for all of it would cost.
@@ -282,17 +200,20 @@ class Job:
         self,
         asking: Asking,
         documents: Iterator[Prepared],
+        seen: _Seen,
         cache: Cache | None,
         *,
         compare: bool,
     ) -> tuple[Estimate, tuple[Option, ...]]:
-        known = _unknown if cache is None else _known(cache)
+        known = known_in(cache)
         stored = None if cache is None else cache.holds
         tally = Tally(settings=asking.settings, facts=asking.facts)
         others: dict[View, Tally] = {}
         chosen: Counter[View] = Counter()
         for document in documents:
             planned = asking.plan(document, self.preparer)
+            if planned.trouble is not None:
+                seen.withheld.append(planned.trouble)
             tally.add(planned, known, stored)
             chosen.update(part.view for part in planned.parts)
             for view in _views(asking) if compare else ():
@@ -304,8 +225,10 @@ class Job:
         return tally.estimate(), compared(others, only)
 
 
-def _known(cache: Cache) -> Callable[[Passage], bool]:
+def known_in(cache: Cache | None) -> Callable[[Passage], bool]:
     """Say of which chunks an answer is here, or on its way in a batch."""
+    if cache is None:
+        return _unknown
     try:
         outlook = outstanding(cache.directory)
     except RecordError:
@@ -342,6 +265,8 @@ def forecasts(configs: Sequence[Config], watcher: Watcher) -> tuple[Forecast, ..
     for forecast in found:
         for reason in forecast.failed:
             watcher.note(f"failed: {reason}")
+        for reason in forecast.withheld:
+            watcher.note(reason)
     return found
 
 
@@ -349,12 +274,23 @@ def ready(configs: Sequence[Config]) -> tuple[Job, ...]:
     """Make the jobs of a run, or find out what is wrong before any work.
 
     Raises:
-        ConfigError: a tokenizer, prompt, cassette or manifest cannot be used.
+        ConfigError: a tokenizer, prompt, cassette, manifest or file of the
+            organisation cannot be used.
     """
-    listings = [_listings(config) for config in configs]
+    jobs = unasked(configs)
     for config in configs:
         if config.enrichment.enabled and config.enrichment.prompt is not None:
             refuse_questions(config.enrichment.prompt)
+    return tuple(replace(job, asking=Asking.of(job.config)) for job in jobs)
+
+
+def unasked(configs: Sequence[Config]) -> tuple[Job, ...]:
+    """Make jobs that ask nobody, whatever their configs say and may.
+
+    Raises:
+        ConfigError: a tokenizer or manifest cannot be used.
+    """
+    listings = [_listings(config) for config in configs]
     excluded = frozenset(
         resolved(path)
         for config in configs
@@ -382,7 +318,6 @@ def ready(configs: Sequence[Config]) -> tuple[Job, ...]:
         Job(
             config=config,
             preparer=replace(Preparer.of(config), deleted=_deleted(own)),
-            asking=Asking.of(config),
             excluded=excluded,
             listings=own,
             inputs=inputs,
@@ -435,33 +370,3 @@ def _is_ours(path: Path) -> bool:
     except OSError:
         return True
     return not start or _START.match(start) is not None
-
-
-def _settings(asked: EnrichmentConfig) -> Settings:
-    if asked.provider is None or asked.model is None or asked.prompt is None:
-        message = "enrichment needs a provider, a model and a prompt"
-        raise ConfigError(message)
-    return Settings(
-        provider=asked.provider,
-        model=asked.model,
-        prompt=asked.prompt,
-        endpoint=asked.endpoint,
-        base_url=asked.base_url,
-        accept_models=asked.accept_models,
-        enrich_when=asked.enrich_when,
-        view=asked.view,
-        mode=asked.mode,
-        reuse=asked.reuse,
-        statement_max_tokens=asked.statement_max_tokens,
-        concurrency=asked.concurrency,
-        max_usd=asked.max_usd,
-        max_usd_month=asked.max_usd_month,
-        max_total_tokens=asked.max_total_tokens,
-        max_attempts=asked.max_attempts,
-        timeout_seconds=asked.timeout_seconds,
-        max_wait_seconds=asked.max_wait_seconds,
-        requests_per_minute=asked.requests_per_minute,
-        tokens_per_minute=asked.tokens_per_minute,
-        deadline_seconds=asked.deadline,
-        replay=asked.replay,
-    )

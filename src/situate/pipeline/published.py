@@ -7,7 +7,6 @@ between leaves lines of the document, and does it all again.
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
@@ -20,7 +19,7 @@ from situate.output import Draft
 from situate.records import from_line, read_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from situate.config.keys import OutputConfig
@@ -37,42 +36,37 @@ class Published:
     blocks: int
     """Lines of the blocks file."""
     notes: int
-    """Sentences of the manifest."""
-    names: frozenset[str]
-    """What it goes by beside its id: where it stood."""
+    """Sentences of the manifest that are about it."""
+    asides: int
+    """Others that quote its id, which may be what somebody else is called."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing."""
+        """Whether nothing is about it for certain."""
         return not (self.chunks or self.blocks or self.notes)
 
 
-def find(output: OutputConfig, doc_id: str, names: Collection[str]) -> Published:
-    """Look for a document, by its id and by `names` it went by.
+def find(output: OutputConfig, doc_id: str) -> Published:
+    """Look for a document.
 
     Raises:
         RecordError: a file cannot be read.
     """
-    found = set(names)
-    chunks = 0
-    for record, _ in _records(output.path):
-        if record.get("doc_id") == doc_id:
-            chunks += 1
-            metadata = record.get("metadata")
-            source = metadata.get("source") if isinstance(metadata, dict) else None
-            found |= {source} if isinstance(source, str) and source else set()
-    blocks = sum(
-        record.get("doc_id") == doc_id
-        for record, _ in _records(output.beside("blocks.jsonl"))
+    chunks, blocks = (
+        sum(record.get("doc_id") == doc_id for record, _ in _records(path))
+        for path in (output.path, output.beside("blocks.jsonl"))
     )
-    manifest = _manifest(output.beside("manifest.json"))
-    told = _without_notes(manifest, {doc_id, *found})[1] if manifest else 0
+    manifest = _manifest(output.beside("manifest.json")) or {}
+    gone = _without_notes(manifest, doc_id)[1]
+    notes = sum(
+        isinstance(each, dict) and each.get("doc_id") == doc_id for each in gone
+    )
     return Published(
-        chunks=chunks, blocks=blocks, notes=told, names=frozenset(found - {doc_id})
+        chunks=chunks, blocks=blocks, notes=notes, asides=len(gone) - notes
     )
 
 
-def rewrite(output: OutputConfig, doc_id: str, names: Collection[str]) -> None:
+def rewrite(output: OutputConfig, doc_id: str) -> None:
     """Write the three files again without a document.
 
     What was spent on it stays in the manifest, as its ledger keeps it.
@@ -94,7 +88,7 @@ def rewrite(output: OutputConfig, doc_id: str, names: Collection[str]) -> None:
         drafts = list(copies.values())
         manifest = _manifest(output.beside("manifest.json"))
         if manifest is not None:
-            manifest, _ = _without_notes(manifest, {doc_id, *names})
+            manifest, _ = _without_notes(manifest, doc_id)
             manifest["files"] = [asdict(draft.digest) for draft in drafts]
             failed = len(typed(list, manifest.get("failed"), "failed"))
             documents = left[-1].documents if left else 0
@@ -165,38 +159,35 @@ def _copied(path: Path, doc_id: str, draft: Draft) -> _Left:
 
 
 def _without_notes(
-    manifest: Record, names: Collection[str]
-) -> tuple[dict[str, JsonValue], int]:
-    """Take the sentences out that name a document; count them."""
-    pattern = re.compile(
-        "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in sorted(names))
-    )
+    manifest: Record, doc_id: str
+) -> tuple[dict[str, JsonValue], list[JsonValue]]:
+    """Take out the sentences that are about a document or quote its id; give them."""
+    gone: list[JsonValue] = []
 
-    def kept(values: JsonValue) -> list[JsonValue]:
-        return [
-            value
-            for value in (values if isinstance(values, list) else [])
-            if not any(pattern.search(text) for text in _texts(value))
-        ]
+    def kept(values: JsonValue, key: str) -> list[JsonValue]:
+        listed: list[JsonValue] = typed(list, values, key)
+        gone.extend(value for value in listed if _tells_of(value, doc_id))
+        return [value for value in listed if not _tells_of(value, doc_id)]
 
     changed = dict(manifest)
-    count = 0
     for key in ("warnings", "failed"):
-        before = manifest.get(key)
-        changed[key] = kept(before)
-        count += len(typed(list, before, key)) - len(kept(before))
+        if key in manifest:
+            changed[key] = kept(manifest[key], key)
     spent = manifest.get("spent")
-    if isinstance(spent, dict):
-        before = spent.get("warnings")
-        changed["spent"] = {**spent, "warnings": kept(before)}
-        count += len(typed(list, before, "warnings")) - len(kept(before))
-    return changed, count
+    if isinstance(spent, dict) and "warnings" in spent:
+        changed["spent"] = {**spent, "warnings": kept(spent["warnings"], "warnings")}
+    return changed, gone
 
 
-def _texts(value: JsonValue) -> list[str]:
-    """Give the texts of a sentence, with whom it is about where it says so."""
-    values = value.values() if isinstance(value, dict) else [value]
-    return [text for text in values if isinstance(text, str)]
+def _tells_of(note: JsonValue, doc_id: str) -> bool:
+    """Tell whether a sentence is about a document, or quotes its id as ours do.
+
+    Without the quotes an id may be a word, or a part of another id.
+    """
+    if not isinstance(note, dict):
+        return isinstance(note, str) and repr(doc_id) in note
+    message = note.get("message")
+    return note.get("doc_id") == doc_id or _tells_of(message, doc_id)
 
 
 def _manifest(path: Path) -> Record | None:

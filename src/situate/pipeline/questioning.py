@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from situate.enrichment.live import Summary
     from situate.enrichment.plan import DocumentPlan
     from situate.enrichment.questions import Passage
+    from situate.pipeline.asking import Asking
     from situate.pipeline.documents import Prepared
-    from situate.pipeline.jobs import Asking, Job
+    from situate.pipeline.jobs import Job
     from situate.pipeline.watching import Watcher
 
 PROMPT: Final = "question-v1"
@@ -227,9 +228,7 @@ async def _asked(
         asyncio.TaskGroup() as group,
     ):
         tasks = [
-            group.create_task(
-                session.settle(work.document.document, work.document.chunks, work.plan)
-            )
+            group.create_task(session.settle(work.document.document, work.plan))
             for work in works
         ]
     return [task.result() for task in tasks], session.summary

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from situate.errors import ConfigError, Locked, SituateError
 from situate.manifest import NOTHING_SPENT, Manifest, Sizes, Spent, to_json
 from situate.output import Output, writing
+from situate.pipeline.decisive import config_of
 from situate.pipeline.documents import Failed, Ids, Prepared
 from situate.pipeline.jobs import ready
 from situate.pipeline.parallel import write_all
-from situate.pipeline.shortfall import lacking, none_read, too_many_failed
+from situate.pipeline.shortfall import Stated, none_read, too_many_failed
 from situate.pipeline.stage import Stage
 from situate.pipeline.tally import Tally
 from situate.pipeline.written import Written, written
@@ -94,7 +95,7 @@ class _Run:
 
     def __init__(self, job: Job, watcher: Watcher) -> None:
         self._job = job
-        self._config = job.config
+        self._config = config_of(job)
         self._watcher = watcher
         self._tally = Tally()
 
@@ -167,12 +168,8 @@ class _Run:
         config = self._config
         return too_many_failed(
             counts.failed, counts.documents, config.corpus.max_failed_share
-        ) or lacking(
-            statements=counts.statements,
-            fallbacks=counts.fallbacks,
-            skipped=counts.skipped,
-            stopped=spent.stopped,
-            most=config.enrichment.max_fallback_share,
+        ) or Stated.of_run(counts, spent).shortfall(
+            config.enrichment.max_fallback_share
         )
 
     def _manifest(self, spent: Spent) -> Manifest:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from situate.enrichment.reasons import NOT_WANTED, REASONS
 from situate.errors import SituateError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
+
+    from situate.index.state import Statements
+    from situate.manifest import Counts, Spent
 
 
 def none_read(documents: int) -> SituateError:
@@ -31,29 +36,81 @@ def too_many_failed(failed: int, documents: int, most: float) -> str | None:
     )
 
 
-def lacking(
-    *,
-    statements: int,
-    fallbacks: Mapping[str, int],
-    skipped: Mapping[str, int],
-    stopped: str | None,
-    most: float,
-) -> str | None:
-    """Say that chunks lack the statement they were to have.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stated:
+    """What has come of the wish for statements, and what this run spent on it."""
 
-    `fallbacks` and `skipped` count chunks by reason, `stopped` says why the asking
-    ended, and `most` is the share of asked chunks that may be fallbacks.
-    """
-    wanting = {each: skipped[each] for each in skipped if each not in NOT_WANTED}
-    if stopped is not None:
-        return f"{sum(wanting.values())} chunks were not asked about; {stopped}"
-    for reason, number in wanting.items():
-        return f"{number} chunks have no statement yet: {REASONS[reason]}"
-    vain = sum(fallbacks.values())
-    asked = vain + statements
-    if asked and vain / asked > most:
-        return (
-            f"{vain} of {asked} chunks got no statement, above "
-            f"enrichment.max_fallback_share = {most}"
+    statements: int
+    """Chunks that have one."""
+    overdue: int = 0
+    """Of these, found before and kept because nothing newer came."""
+    fallbacks: Mapping[str, int]
+    """Chunks that were asked about in vain, by reason."""
+    skipped: Mapping[str, int]
+    """Chunks that were not asked about, by reason."""
+    requests: int
+    cost_usd: str | None
+    """None where no price is known, and where nothing was asked."""
+    stopped: str | None
+    """Why the asking ended before its time."""
+
+    @classmethod
+    def of_run(cls, counts: Counts, spent: Spent) -> Stated:
+        """Give it for what a run has published."""
+        return cls(
+            statements=counts.statements,
+            fallbacks=counts.fallbacks,
+            skipped=counts.skipped,
+            requests=spent.requests,
+            cost_usd=_text(spent),
+            stopped=spent.stopped,
         )
-    return None
+
+    @classmethod
+    def of_index(cls, documents: Iterable[Statements], spent: Spent) -> Stated:
+        """Give it for all that an index has."""
+        documents = list(documents)
+        fallbacks: Counter[str] = Counter()
+        skipped: Counter[str] = Counter()
+        for each in documents:
+            fallbacks.update(each.fallbacks)
+            skipped.update(each.skipped)
+        return cls(
+            statements=sum(len(each.bases) for each in documents),
+            overdue=sum(each.overdue for each in documents),
+            fallbacks=dict(sorted(fallbacks.items())),
+            skipped=dict(sorted(skipped.items())),
+            requests=spent.requests,
+            cost_usd=_text(spent),
+            stopped=spent.stopped,
+        )
+
+    def shortfall(self, most: float) -> str | None:
+        """Say that chunks lack the statement they were to have, or have an old one.
+
+        `most` is the share of asked chunks that may be fallbacks.
+        """
+        skipped, overdue = self.skipped, self.overdue
+        wanting = {each: skipped[each] for each in skipped if each not in NOT_WANTED}
+        if self.stopped is not None:
+            kept = f", {overdue} of which keep their statement of before"
+            return (
+                f"{sum(wanting.values()) + overdue} chunks were not asked about"
+                f"{kept if overdue else ''}; {self.stopped}"
+            )
+        for reason, number in wanting.items():
+            return f"{number} chunks have no statement yet: {REASONS[reason]}"
+        if overdue:
+            return f"{overdue} chunks keep their statement of before: none newer came"
+        vain = sum(self.fallbacks.values())
+        asked = vain + self.statements
+        if asked and vain / asked > most:
+            return (
+                f"{vain} of {asked} chunks got no statement, above "
+                f"enrichment.max_fallback_share = {most}"
+            )
+        return None
+
+
+def _text(spent: Spent) -> str | None:
+    return None if spent.cost_usd is None else str(spent.cost_usd)

@@ -91,7 +91,11 @@ class Stage:
                 held = self._held(sources)
             except RecordError as error:
                 return self._without(sources, write, "cache", str(error))
-            with Ledger(ledger_path) as ledger:
+            try:
+                ledger = Ledger(ledger_path)
+            except ConfigError as error:
+                return self._without(sources, write, "ledger", str(error))
+            with ledger:
                 kept = Kept(
                     cache=cache,
                     ledger=ledger,
@@ -126,13 +130,14 @@ class Stage:
                 contexts = Contexts(
                     document=outcome.document,
                     planned=asking.plan(outcome, preparer),
-                    chunks=outcome.chunks,
                     counter=preparer.counter,
                     max_tokens=asking.settings.statement_max_tokens,
                     instructions=instructions_of(*asking.prompt.parts),
                 )
                 former = self.former(outcome)
-                chunks = without_asking(former, contexts, asking.prompt, reason)
+                chunks = without_asking(
+                    outcome.chunks, former, contexts, asking.prompt, reason
+                )
             write(outcome, chunks)
         return replace(NOTHING_SPENT, stopped=f"{reason}: {why}")
 

@@ -16,9 +16,9 @@ from situate.enrichment.cache import Cache
 from situate.enrichment.estimate import Tally
 from situate.enrichment.ledger import Ledger
 from situate.enrichment.reasons import NOT_WANTED, REASONS, ChunkReason
+from situate.pipeline.asking import Asking
 from situate.pipeline.documents import Prepared
 from situate.pipeline.enriching import Kept, ask
-from situate.pipeline.jobs import Asking
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,6 +77,8 @@ def statements(
     asking.check()
     forecast = job.forecast(sources, watcher)
     watcher.forecast(forecast)
+    for reason in forecast.withheld:
+        watcher.note(reason)
     if forecast.estimate is not None and forecast.estimate.requests:
         asking.provider.check()
     found: dict[str, str] = {}

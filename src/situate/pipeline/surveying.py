@@ -11,11 +11,11 @@ import hashlib
 import os
 from collections import Counter
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from situate import files
+from situate.access import is_permission
 from situate.corpus import Places, Source, contents, path_id
 from situate.enrichment.telling import told
 from situate.errors import ConfigError, Refusal, SituateError
@@ -253,7 +253,7 @@ def _contents(prepared: Prepared) -> Contents:
     return Contents(
         title=chunks[0].metadata.title if chunks else metadata.title,
         effective_from=metadata.effective_from,
-        acl=tuple(sorted(key for key in custom if fnmatchcase(key, "acl_*"))),
+        acl=tuple(sorted(filter(is_permission, custom))),
         language=metadata.language or spoken,
         language_from=_from_where(metadata.language, spoken),
         # The root is no section of the author's.

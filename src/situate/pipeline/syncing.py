@@ -6,12 +6,11 @@ are cut. A time or a size that is the same says nothing of a file.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
-from dataclasses import asdict, dataclass, replace
-from importlib.metadata import PackageNotFoundError, version
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from situate.enrichment.audience import audiences, hidden_from
 from situate.enrichment.keys import bases
 from situate.index import safety
 from situate.index.delta import by_document
@@ -20,15 +19,16 @@ from situate.index.safety import Gap, Missed, Seen
 from situate.index.state import NO_STATEMENTS, DocumentState, Hashes, Statements
 from situate.index.wordings import label_of, nearest
 from situate.manifest import NOTHING_SPENT, Note
-from situate.model import digest, leaf_ids
+from situate.model import document_of, leaf_ids
+from situate.pipeline import decisive
 from situate.pipeline.absence import Whereabouts
-from situate.pipeline.counting import count, unstated
 from situate.pipeline.documents import Failed, Ids
-from situate.pipeline.indexing import Sent, opened
+from situate.pipeline.indexing import opened
 from situate.pipeline.inputs import hash_of, size_of
 from situate.pipeline.jobs import ready
 from situate.pipeline.parallel import write_all
-from situate.pipeline.shortfall import none_read, too_many_failed
+from situate.pipeline.sent import Sent
+from situate.pipeline.shortfall import Stated, none_read, too_many_failed
 from situate.pipeline.stage import Stage
 from situate.pipeline.written import written
 from situate.records import enrichment_in, from_line
@@ -42,25 +42,13 @@ if TYPE_CHECKING:
     from situate.index.safety import Settled
     from situate.index.state import Documents
     from situate.listing import Entry
-    from situate.model import Chunk, Enrichment
+    from situate.model import Chunk, Document, Enrichment
     from situate.pipeline.documents import Prepared
-    from situate.pipeline.indexing import Index, Outcome, Stated
+    from situate.pipeline.indexing import Index
     from situate.pipeline.jobs import Job
+    from situate.pipeline.sent import Outcome
     from situate.pipeline.watching import Watcher
     from situate.pipeline.written import Written
-
-_PROGRAMS = (
-    "situate",
-    "lxml",
-    "pypdfium2",
-    "pyromark",
-    "pyyaml",
-    "regex",
-    "selectolax",
-    "sentencex",
-    "tiktoken",
-)
-"""What reads and cuts documents: another version of one may do it otherwise."""
 
 
 def sync(config: Config, watcher: Watcher, *, allow_deletes: int | None = None) -> Sent:
@@ -80,7 +68,7 @@ def sync(config: Config, watcher: Watcher, *, allow_deletes: int | None = None) 
     if job.asking is not None:
         job.asking.check()
     found = job.survey()
-    with opened(config) as index:
+    with opened(decisive.config_of(job)) as index:
         return _Sync(job, watcher, index).work(found, allow_deletes)
 
 
@@ -101,7 +89,7 @@ class _Sync:
         self._watcher = watcher
         self._index = index
         self._whereabouts = Whereabouts(job)
-        self._config_hash = _hash_of(job)
+        self._config_hash = decisive.hash_of(job)
         self._keep = job.config.versions.keep
         self._ids = Ids(self._keep)
         self._wordings: defaultdict[str, list[DocumentState]] = defaultdict(list)
@@ -110,6 +98,8 @@ class _Sync:
         for document in index.known.values():
             self._wordings[document.doc_id].append(document)
             self._at[document.path].append(document)
+        # Which have come since is a matter of time.
+        self._before = {key: tuple(known) for key, known in self._wordings.items()}
         self._withdrawn: defaultdict[str, list[Entry]] = defaultdict(list)
         for entry in _deletions(job):
             if entry.wording is not None:
@@ -142,12 +132,12 @@ class _Sync:
         target, withheld, reasons = self._index.within_share(
             settled.documents, allow_deletes
         )
-        self._conclude(settled, target)
+        self._conclude(settled, target, withheld)
         stated = self._stated(target)
         sent = Sent(
             corpus=self._job.config.corpus.name,
             kind="sync",
-            withheld=withheld,
+            withheld_ids=withheld,
             outcomes=self._outcomes,
             failed=tuple(self._failed),
             stated=stated,
@@ -155,12 +145,14 @@ class _Sync:
                 *self._shortfall(len(found.sources)),
                 *settled.reasons,
                 *reasons,
-                *unstated(stated, self._job.config.enrichment.max_fallback_share),
+                *(() if stated is None else self._unstated(stated)),
             ),
         )
         return replace(self._index, unread=settled.unread).send(target, sent)
 
-    def _conclude(self, settled: Settled, target: Documents) -> None:
+    def _conclude(
+        self, settled: Settled, target: Documents, withheld: Sequence[str]
+    ) -> None:
         """Say what became of documents that were not read."""
         read = {document.doc_id for document in self._read.values()}
         stay = {document.doc_id for document in target.values()}
@@ -171,6 +163,10 @@ class _Sync:
         for key in {*self._index.base.documents, *by_document(self._index.unsure)}:
             if (doc_id := doc_id_of(key)) not in stay:
                 self._outcomes[doc_id] = "deleted"
+        # Whatever a store has of these beside all documents waits.
+        for doc_id in map(document_of, withheld):
+            if doc_id not in stay:
+                self._outcomes[doc_id] = "kept"
         for document in target.values():
             if document.until is not None and document.effective_from is None:
                 self._hint(document)
@@ -234,7 +230,7 @@ class _Sync:
             return
         ids = leaf_ids(chunks)
         leaves = [chunk for chunk in chunks if chunk.chunk_id in ids]
-        statements = Statements.of(leaves, bases(outcome.document, leaves))
+        statements = Statements.of(leaves, self._bases(outcome.document, leaves))
         self._come(written(outcome, chunks), statements)
 
     def _come(self, outcome: Written | Failed, statements: Statements) -> None:
@@ -262,17 +258,24 @@ class _Sync:
         Raises:
             RecordError: the records that hold them are not what was kept.
         """
-        known = nearest(prepared.effective_from, self._wordings[prepared.doc_id])
+        before = self._before.get(prepared.doc_id, ())
+        known = nearest(prepared.effective_from, before)
         if known is None or not self._index.folder.has_records(known):
             return {}
         ids = leaf_ids(prepared.chunks)
         leaves = [chunk for chunk in prepared.chunks if chunk.chunk_id in ids]
         then = known.statements.bases
-        now = bases(prepared.document, leaves) if then else {}
+        now = self._bases(prepared.document, leaves) if then else {}
         same = [key for key, basis in now.items() if then.get(key) == basis]
         lines = self._index.folder.records(known) if same else {}
         found = {key: lines[record_id(key, known.label)] for key in same}
         return {key: enrichment_in(from_line(found[key], key), key) for key in same}
+
+    def _bases(self, document: Document, leaves: Sequence[Chunk]) -> dict[str, str]:
+        """Say what statements about leaves are about, and with what they were shown."""
+        conditions = self._job.asked().settings.enrich_when
+        found = audiences(document, leaves, conditions)
+        return bases(document, leaves, hidden_from(document, found))
 
     def _take(self, outcome: Written, said: str, statements: Statements) -> None:
         """Keep a document that was read."""
@@ -291,6 +294,7 @@ class _Sync:
             statements=statements,
             label=label,
             effective_from=outcome.effective_from,
+            access=outcome.access,
         )
         if entry := safety.withdrawal(read, self._withdrawn):
             reason = (
@@ -414,7 +418,12 @@ class _Sync:
             for key, document in target.items()
             if key in self._read or self._keep == "latest"
         )
-        return count(found, self._spent)
+        return Stated.of_index(found, self._spent)
+
+    def _unstated(self, stated: Stated) -> tuple[str, ...]:
+        """Say what keeps the statements from being all that were asked for."""
+        reason = stated.shortfall(self._job.config.enrichment.max_fallback_share)
+        return () if reason is None else (reason,)
 
     def _shortfall(self, documents: int) -> tuple[str, ...]:
         """Say whether too many documents failed."""
@@ -456,34 +465,3 @@ def _chunks(outcome: Written, label: str | None) -> Mapping[str, Hashes]:
         name = record_id(str(record["chunk_id"]), label)
         found[name] = Hashes.of(record, outcome.doc_id)
     return found
-
-
-def _hash_of(job: Job) -> str:
-    """Hash what decides what a document's chunks are, this program included."""
-    corpus, asking = job.config.corpus, job.asking
-    decisive: dict[str, object] = {
-        "programs": {name: _version(name) for name in _PROGRAMS},
-        "corpus": [corpus.name, corpus.doc_type],
-        "cutting": asdict(job.config.cutting),
-    }
-    if asking is not None:
-        asked = asking.settings
-        decisive["asking"] = [
-            asking.prompt.hash,
-            asked.provider,
-            asked.endpoint or asked.base_url,
-            asked.model,
-            asked.accept_models,
-            asked.view,
-            asked.reuse,
-            *([asked.enrich_when] if asked.enrich_when else []),
-        ]
-    return digest(json.dumps(decisive, sort_keys=True))
-
-
-def _version(program: str) -> str | None:
-    """Give the version of a program; None where it is not installed."""
-    try:
-        return version(program)
-    except PackageNotFoundError:
-        return None

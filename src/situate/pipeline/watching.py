@@ -29,6 +29,8 @@ class Forecast:
     """Every way of asking, side by side; empty where nobody wants to compare."""
     objection: str | None = None
     """What `run` would stop at: limits that do not fit the model or the estimate."""
+    withheld: tuple[str, ...] = ()
+    """Documents of which nothing is sent, and why."""
 
 
 class Watcher(Protocol):

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from situate.errors import RecordError
+from situate.index.withholding import access
 from situate.lines import Lines
 from situate.model import digest
 from situate.pipeline.documents import Failed, Prepared
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from situate.corpus import Source
-    from situate.model import Chunk, EnrichmentStatus, Level, Metadata
+    from situate.model import Chunk, EnrichmentStatus, JsonValue, Level, Metadata
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +31,8 @@ class Written:
     metadata_hash: str
     """Of what the document says about itself."""
     effective_from: str | None
+    access: Mapping[str, JsonValue]
+    """What it says of who may see it and when it is in force."""
     warnings: tuple[str, ...]
     chunks: bytes
     """Its lines of the chunks file."""
@@ -51,6 +54,7 @@ def written(document: Prepared, chunks: Sequence[Chunk]) -> Written | Failed:
             version=document.document.version,
             metadata_hash=_hash(document.document.metadata),
             effective_from=document.effective_from,
+            access=access(document.document.metadata),
             warnings=document.warnings,
             chunks=b"".join([lines.line(chunk) for chunk in chunks]),
             blocks=to_line(blocks_record(document.document)),

@@ -176,16 +176,20 @@ def describe(
 
 
 def override(
-    metadata: Metadata, attributes: Mapping[str, str], *, where: str
+    metadata: Metadata, attributes: Mapping[str, tuple[str, ...]], *, where: str
 ) -> tuple[Metadata, tuple[str, ...]]:
     """Give what holds from a heading on that has attributes, and warnings (C12).
 
-    What it does not name is inherited. What is said of whole documents alone says
-    nothing of a section.
+    What it does not name is inherited, and a key with several values has them all.
+    What is said of whole documents alone says nothing of a section.
     """
     said = {key: value for key, value in attributes.items() if key not in _OF_WHOLE}
+    values: dict[str, JsonValue] = {
+        key: each[0] if len(each) == 1 else [*each] for key, each in said.items()
+    }
+    written = {key: each[-1] for key, each in said.items()}
     described = describe(
-        Values(values=dict(said), written=said),
+        Values(values=values, written=written),
         source=metadata.source or "",
         doc_type=metadata.doc_type,
         where=where,

@@ -44,6 +44,7 @@ _NONE: Final = "none"
 """What the prompt has a model say of a passage that nobody would ask for."""
 
 _FAULTS: Final[Mapping[str, str]] = {
+    "redacted": "it holds something that was hidden from you; leave it out",
     "no_question": "it is no question; end it with a question mark",
     "pointer": "it points to the passage or the document, which nobody who asks has "
     "seen; name what it is about",

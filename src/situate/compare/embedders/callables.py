@@ -1,22 +1,18 @@
 """Embedders and rerankers that are functions of the user's own.
 
-`module:function` names one. The module is found as Python finds modules, and in the
-working directory after that, so that a file there hides no installed package. What
-the function does is its own business; what it gives is checked.
+`module:function` names one. What the function does is its own business; what it gives
+is checked.
 """
 
 from __future__ import annotations
 
-import hashlib
-import importlib
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from situate.compare.embedders.contract import fault, gathered, instructed, unit
 from situate.errors import ConfigError
+from situate.functions import find_function
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -43,13 +39,14 @@ class CallableEmbedder:
 
     def __init__(self, spec: str, *, instruction: str | None = None) -> None:
         self.name = spec
-        self._function, source = _loaded(spec, "embedder")
+        found = find_function(spec, "embedder")
+        self._function = found.call
         self._instruction = instruction
         self._dimensions: int | None = None
         self._identity: dict[str, JsonValue] = {
             "embedder": "callable",
             "function": spec,
-            "source": source,
+            "source": found.source,
             "instruction": instruction,
         }
 
@@ -104,7 +101,7 @@ class CallableReranker:
 
     def __init__(self, spec: str) -> None:
         self.name = spec
-        self._function, _ = _loaded(spec, "reranker")
+        self._function = find_function(spec, "reranker").call
 
     def score(self, query: str, texts: Sequence[str]) -> NDArray[np.float64]:
         """Give a score for each text; the function is called once.
@@ -147,43 +144,3 @@ def _called(
     except Exception as error:
         message = f"{what} gave no numbers, or not as many for every text: {error}"
         raise ConfigError(message) from error
-
-
-def _loaded(spec: str, kind: str) -> tuple[Callable[..., Any], str | None]:
-    """Find a function by its name; beside it a hash of the file it was found in.
-
-    Raises:
-        ConfigError: there is no such module or function.
-    """
-    module_name, _, function_name = spec.partition(":")
-    if not all(part.isidentifier() for part in module_name.split(".")) or not (
-        function_name.isidentifier()
-    ):
-        message = f"{kind} {spec!r} is no function; name it as in 'mymodule:embed'"
-        raise ConfigError(message)
-    here = str(Path.cwd())
-    if here not in sys.path:
-        # For good: what the function imports when it is called may lie here, too.
-        sys.path.append(here)
-    try:
-        module = importlib.import_module(module_name)
-    except (Exception, SystemExit) as error:
-        message = (
-            f"{kind} {spec!r}: module {module_name!r} cannot be imported: "
-            f"{type(error).__name__}: {error}"
-        )
-        raise ConfigError(message) from error
-    function = getattr(module, function_name, None)
-    if not callable(function):
-        message = f"{kind} {spec!r}: {module_name!r} has no function {function_name!r}"
-        raise ConfigError(message)
-    return function, _hash_of(getattr(module, "__file__", None))
-
-
-def _hash_of(path: str | None) -> str | None:
-    if path is None:
-        return None
-    try:
-        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-    except OSError:
-        return None

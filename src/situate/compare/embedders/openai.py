@@ -16,7 +16,7 @@ import numpy as np
 
 from situate.compare.embedders.contract import fault, gathered, instructed, unit
 from situate.compare.embedders.requests import Answered, Errand, Limits, Patience
-from situate.enrichment.providers.connection import connect, on_the_wire
+from situate.enrichment.providers.connection import connect
 from situate.enrichment.providers.failures import failure, unreached
 from situate.enrichment.providers.openai import VENDOR
 from situate.enrichment.providers.replies import load, says_error
@@ -91,12 +91,14 @@ class OpenAIEmbedder:
         }
 
     def check(self) -> None:
-        """Find out whether there is a key where one is needed.
+        """Find out whether there is a key where one is needed, and leave to ask.
 
         Raises:
-            AuthenticationFailed: there is none.
+            ConfigError: the organisation does not allow the address or the model.
+            AuthenticationFailed: there is no key.
         """
         self._connection.check()
+        self._connection.permit(self._model)
 
     def embed(self, texts: Sequence[str], role: Role) -> Rows:
         """Give a row for each text; blank ones are not sent.
@@ -160,7 +162,7 @@ class OpenAIEmbedder:
         try:
             async with asyncio.timeout(self._connection.timeout_seconds):
                 return await client.post(
-                    "/embeddings", content=on_the_wire(body), cast_to=str
+                    "/embeddings", content=self._connection.outgoing(body), cast_to=str
                 )
         except (openai.APITimeoutError, TimeoutError) as error:
             raise unreached(self._connection, error, late=True) from error

@@ -68,6 +68,27 @@ def open_provider(  # noqa: PLR0913 - the settings that config has for a provide
             raise ConfigError(_unknown(name))
 
 
+def asked_at(name: str, base_url: str | None) -> str:
+    """Give the address that a vendor's provider sends to: config's, or its own.
+
+    Raises:
+        ConfigError: the name is no vendor's.
+    """
+    if base_url is not None:
+        return base_url
+    match name:
+        case "anthropic":
+            from situate.enrichment.providers.anthropic import VENDOR
+
+            return VENDOR.base_url
+        case "openai":
+            from situate.enrichment.providers.openai import VENDOR
+
+            return VENDOR.base_url
+        case _:
+            raise ConfigError(_unknown(name))
+
+
 def _unknown(name: str) -> str:
     near = difflib.get_close_matches(name.lower(), PROVIDERS, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(PROVIDERS)}"

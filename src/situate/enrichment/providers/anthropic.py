@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from situate.enrichment.exchange import Reply, answer_schema, model_name
-from situate.enrichment.providers.connection import Vendor, connect, on_the_wire
+from situate.enrichment.providers.connection import Vendor, connect
 from situate.enrichment.providers.failures import failure, unreached
 from situate.enrichment.providers.replies import (
     Counters,
@@ -151,7 +151,7 @@ class AnthropicProvider:
         try:
             async with asyncio.timeout(self._connection.timeout_seconds):
                 return await client.post(
-                    "/v1/messages", content=on_the_wire(body), cast_to=str
+                    "/v1/messages", content=self._connection.outgoing(body), cast_to=str
                 )
         except (anthropic.APITimeoutError, TimeoutError) as error:
             raise unreached(self._connection, error, late=True) from error

@@ -34,7 +34,7 @@ from situate.enrichment.providers.batching import (
     Limits,
     Listed,
 )
-from situate.enrichment.providers.connection import connect, on_the_wire
+from situate.enrichment.providers.connection import connect
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -104,7 +104,7 @@ class AnthropicBatches:
     def encode(self, custom_id: str, body: Body) -> bytes:
         """Give a request as it stands in the file of a batch. Pure."""
         head = f'{{"custom_id":{json.dumps(custom_id)},"params":'
-        return head.encode() + on_the_wire(body) + b"}"
+        return head.encode() + self._connection.outgoing(body, mode="batch") + b"}"
 
     async def newest(self) -> str | None:
         """Give the id of the batch the vendor took in last."""

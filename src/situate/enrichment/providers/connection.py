@@ -3,6 +3,8 @@
 The config says where text goes and the environment gives the key. Nothing else
 does: the SDKs read a dozen variables more, and none of them gets through.
 Proxies of the environment are honoured, they are part of the machine's network.
+What an organisation does not allow gets no client, no bytes and no request here,
+whoever asks for it.
 """
 
 from __future__ import annotations
@@ -14,9 +16,10 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
+from situate.addresses import read_address
 from situate.errors import AuthenticationFailed, ConfigError, Unanswered
+from situate.organisation import read_egress
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     import httpx2
 
     from situate.enrichment.exchange import Body
+    from situate.organisation import Egress, Mode
 
 # What a server needs to know. SDKs add the machine, its system and its Python.
 _HEADERS = frozenset(
@@ -36,6 +40,8 @@ _HEADERS = frozenset(
         b"user-agent",
     }
 )
+
+_WITH_USER = re.compile(r"[a-z]+://[^/?#]*@", re.IGNORECASE)
 
 _NO_KEY = "no-key-needed"
 _LONGEST_KEY = 65_536
@@ -78,17 +84,38 @@ class Connection:
     timeout_seconds: float
     """For one request from its start to the last byte of its reply."""
     no_key: str | None = None
+    egress: Egress
+    """Where the organisation lets text go."""
     secrets: tuple[str, ...] = field(repr=False, default=())
     """What no message may hold: the key, and everything secret around it."""
 
     def check(self) -> None:
-        """Find out whether there is a key to ask with.
+        """Find out whether there is a key to ask with, and leave to ask there.
 
         Raises:
+            ConfigError: the organisation does not allow the address.
             AuthenticationFailed: there is no key, or it is no key.
         """
+        _refuse(self.egress.about_address(self.base_url))
         if self.no_key is not None:
             raise AuthenticationFailed(self.no_key)
+
+    def outgoing(self, body: Body, *, mode: Mode = "live") -> bytes:
+        """Give the bytes of a body that is about to be sent.
+
+        Raises:
+            ConfigError: the organisation does not allow its model, or batches.
+        """
+        self.permit(str(body.get("model")), mode)
+        return on_the_wire(body)
+
+    def permit(self, model: str, mode: Mode = "live") -> None:
+        """Find out whether a model may be asked.
+
+        Raises:
+            ConfigError: the organisation does not allow it, or batches.
+        """
+        _refuse(self.egress.about_model(model, mode))
 
     def client_options(
         self, transport: httpx2.AsyncBaseTransport | None
@@ -108,7 +135,7 @@ class Connection:
             ),
             "follow_redirects": False,
             "event_hooks": {
-                "request": [self._set_headers],
+                "request": [self._refuse_elsewhere, self._set_headers],
                 "response": [_take_for_utf8],
             },
         }
@@ -127,6 +154,15 @@ class Connection:
         options = self.client_options(transport)
         options["event_hooks"]["response"].append(self._read_within_limit)
         return options
+
+    async def _refuse_elsewhere(self, request: httpx2.Request) -> None:
+        """Let no request out to where the organisation does not allow one."""
+        if not self.egress.bounds:
+            return
+        url = request.url
+        path = url.raw_path.partition(b"?")[0].decode("ascii")
+        where = f"{url.scheme}://{url.netloc.decode('ascii')}{path}"
+        _refuse(self.egress.about_address(where))
 
     async def _set_headers(self, request: httpx2.Request) -> None:
         """Keep only headers the request needs, with our own key and host."""
@@ -175,7 +211,8 @@ def connect(
     asked: a plan can be made without.
 
     Raises:
-        ConfigError: `base_url` is not a plain http(s) address.
+        ConfigError: `base_url` is not a plain http(s) address, or the organisation's
+            file cannot be used.
     """
     address = vendor.base_url if base_url is None else _checked(base_url)
     key, no_key = "", None
@@ -195,6 +232,7 @@ def connect(
         secrets=(key, *secrets) if key and key != _NO_KEY else secrets,
         vendor=vendor,
         base_url=address,
+        egress=read_egress(os.environ),
         endpoint=endpoint or address,
         key=key,
         timeout_seconds=timeout_seconds,
@@ -238,29 +276,35 @@ def on_the_wire(body: Body) -> bytes:
         ).encode()
 
 
+def _refuse(objection: str | None) -> None:
+    if objection is not None:
+        raise ConfigError(objection)
+
+
 async def _take_for_utf8(response: httpx2.Response) -> None:
     """Read a body as what JSON is: servers name charsets that are none."""
     response.encoding = "utf-8"
 
 
 def _checked(base_url: str) -> str:
+    """Give an address without slashes at its end.
+
+    Raises:
+        ConfigError: it is none, or holds what belongs into the environment.
+    """
     try:
-        parts = urlsplit(base_url)
-        plain = parts.scheme in {"http", "https"} and bool(parts.hostname)
-        spare = parts.query or parts.fragment or parts.port == 0
-    except ValueError:
-        plain, spare = False, ""
-    if not plain or spare:
+        read_address(base_url)
+    except ValueError as error:
         message = (
             f"base_url {base_url!r} is no address to send to; it looks like "
             "'http://127.0.0.1:8080/v1'"
         )
-        raise ConfigError(message)
-    if "@" in parts.netloc:
-        message = (
-            "base_url holds a user name or password; secrets come from the environment"
-        )
-        raise ConfigError(message)
+        if _WITH_USER.match(base_url):
+            message = (
+                "base_url holds a user name or password; secrets come from the "
+                "environment"
+            )
+        raise ConfigError(message) from error
     return base_url.rstrip("/")
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from situate.enrichment.providers.connection import masked
 from situate.errors import (
     AuthenticationFailed,
+    ConfigError,
     ContextTooLong,
     ModelUnknown,
     ProviderError,
@@ -114,12 +115,12 @@ def unreached(
     Where the request may have arrived the error is `Unanswered`: a vendor may
     work on it, and bill it, though nobody hears the answer.
 
-    A mistake in the program that an SDK passes off as a lost connection is
-    raised as itself: asking again would hide it. A reply given up while it was
-    read is passed off so, too, and stays what it is.
+    A mistake in the program, or a refusal of ours, that an SDK passes off as a lost
+    connection is raised as itself: asking again would hide it. A reply given up while
+    it was read is passed off so, too, and stays what it is.
     """
     cause = error.__cause__
-    if isinstance(cause, _DEFECTS):
+    if isinstance(cause, (*_DEFECTS, ConfigError)):
         raise cause from None
     if isinstance(cause, Unanswered):
         return Unanswered(str(cause), usage=cause.usage)

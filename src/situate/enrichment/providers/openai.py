@@ -9,7 +9,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from situate.enrichment.exchange import Reply, answer_schema, model_name
-from situate.enrichment.providers.connection import Vendor, connect, on_the_wire
+from situate.enrichment.providers.connection import Vendor, connect
 from situate.enrichment.providers.failures import failure, unreached
 from situate.enrichment.providers.replies import (
     Counters,
@@ -160,7 +160,9 @@ class OpenAIProvider:
         try:
             async with asyncio.timeout(self._connection.timeout_seconds):
                 return await client.post(
-                    "/chat/completions", content=on_the_wire(body), cast_to=str
+                    "/chat/completions",
+                    content=self._connection.outgoing(body),
+                    cast_to=str,
                 )
         except (openai.APITimeoutError, TimeoutError) as error:
             raise unreached(self._connection, error, late=True) from error

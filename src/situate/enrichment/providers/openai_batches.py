@@ -35,7 +35,7 @@ from situate.enrichment.providers.batching import (
     Listed,
     is_id,
 )
-from situate.enrichment.providers.connection import connect, on_the_wire
+from situate.enrichment.providers.connection import connect
 from situate.enrichment.providers.openai import VENDOR
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class OpenAIBatches:
             f'{{"custom_id":{json.dumps(custom_id)},"method":"POST",'
             '"url":"/v1/chat/completions","body":'
         )
-        return head.encode() + on_the_wire(body) + b"}"
+        return head.encode() + self._connection.outgoing(body, mode="batch") + b"}"
 
     async def newest(self) -> str | None:
         """Give nothing: a batch is known by its ticket, whenever it was made."""

@@ -66,8 +66,8 @@ class Node:
     """Of a heading."""
     title: str = ""
     """Of a heading: its plain text."""
-    attributes: Mapping[str, str] | None = None
-    """Of a heading: `{key=value}` behind its text."""
+    attributes: Mapping[str, tuple[str, ...]] | None = None
+    """Of a heading: `{key=value}` behind its text, every value of a key."""
     fenced: bool = False
     """Of code."""
     unseen: bool = False

@@ -48,16 +48,16 @@ class Titles:
         return ""
 
 
-def plain(pieces: str) -> tuple[str, Mapping[str, str] | None]:
-    """Give a title in one line, and what its attributes say."""
+def plain(pieces: str) -> tuple[str, Mapping[str, tuple[str, ...]] | None]:
+    """Give a title in one line, and what its attributes say: every value of a key."""
     title = " ".join(without_data(clean(pieces)).split())
     if title.endswith("}"):
         opening = title.rfind("{")
         if opening > 0 and _ATTRIBUTES.fullmatch(title, opening):
-            said = {
-                found[1]: found[2].strip('"')
-                for found in _NAMED.finditer(title, opening)
-            }
+            said: dict[str, tuple[str, ...]] = {}
+            for found in _NAMED.finditer(title, opening):
+                value = found[2].strip('"')
+                said[found[1]] = (*said.get(found[1], ()), value)
             return title[:opening].rstrip(), said
     return title, None
 
