@@ -333,6 +333,7 @@ def test_a_file_that_a_manifest_lists_in_vain_does_not_fill_a_folder(
     delivered(corpus, store)
     shutil.rmtree(tmp_path / "docs" / "share")
     (tmp_path / "docs" / "share").mkdir()
+    (tmp_path / "docs" / "share" / "NOT_MOUNTED").write_text("", "utf-8")
 
     sent = delivered(corpus, store)
 
