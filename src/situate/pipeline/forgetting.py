@@ -395,10 +395,11 @@ def _refuse_source(job: Job, doc_id: str, found: _Found) -> list[str]:
     unread = 0
     for outcome in write_all(there.sources, job.preparer, job.config):
         if isinstance(outcome, Failed):
-            unread += 1
+            unread += not outcome.is_deleted
         elif outcome.doc_id == doc_id:
             raise _still_there(doc_id, outcome.source.path)
-    told = [f"sources that cannot be listed: {gap}" for gap in there.gaps]
+    gaps = (*there.gaps, *there.doubts)
+    told = [f"sources that cannot be listed: {gap.reason}" for gap in gaps]
     if unread:
         told.append(f"{unread:,} sources that cannot be read, which may be this one")
     return told
