@@ -10,6 +10,7 @@ import typer
 
 from situate.cli import console
 from situate.cli.corpora import Json  # noqa: TC001 - typer reads annotations
+from situate.cli.figures import many
 
 if TYPE_CHECKING:
     from situate.config import Config
@@ -121,7 +122,10 @@ def verify(
         console.as_json({**_told(sent), **found})
     for name, chunk_ids in found.items():
         if chunk_ids:
-            console.say(f"{len(chunk_ids):,} chunks are {name}: {_shown(chunk_ids)}")
+            are = "is" if len(chunk_ids) == 1 else "are"
+            console.say(
+                f"{many(len(chunk_ids), 'chunk')} {are} {name}: {_shown(chunk_ids)}"
+            )
     _conclude(sent, as_json=as_json)
 
 
@@ -212,8 +216,9 @@ def _done(sent: Sent) -> str:
             )
         case None:
             return (
-                f"{sent.upserts:,} upserts, {sent.metadata_updates:,} metadata "
-                f"updates, {sent.deletes:,} deletes in {sent.folder}"
+                f"{many(sent.upserts, 'upsert')}, "
+                f"{many(sent.metadata_updates, 'metadata update')}, "
+                f"{many(sent.deletes, 'delete')} in {sent.folder}"
             )
 
 
