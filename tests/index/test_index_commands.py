@@ -152,7 +152,7 @@ def test_verify_and_revert_write_deltas_as_sync_does(corpus: Corpus) -> None:
 
     assert verified.exit_code == reverted.exit_code == 0
     assert "4 chunks are missing: leave.md:leave/days" in verified.stderr
-    assert "1 chunks are foreign: other.md:other" in verified.stderr
+    assert "1 chunk is foreign: other.md:other" in verified.stderr
     assert "4 upserts, 0 metadata updates, 0 deletes" in verified.stderr
     assert "0 upserts, 0 metadata updates, 5 deletes" in reverted.stderr
     assert delta(corpus, reverted.stdout.strip()).is_dir()
