@@ -14,6 +14,7 @@ import tomllib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from situate.access import PERMISSION, resembles_permission
 from situate.model import Metadata
 from situate.readers.decoding import clean
 from situate.readers.yaml_values import (
@@ -153,6 +154,12 @@ def describe(
             )
             continue
         custom.pop(key, None)
+    warnings.extend(
+        f"{where}: {key!r:.60} is no permission, and keeps nobody out; "
+        f"those are {' and '.join(PERMISSION)}, in these letters"
+        for key in custom
+        if resembles_permission(key)
+    )
     if len(dates) == 2 and dates["effective_from"] > dates["effective_to"]:
         warnings.append(
             f"{where}: effective_from {dates['effective_from']} is after "
