@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from situate.enrichment.reasons import NOT_WANTED, REASONS
+from situate.enrichment.reasons import AGAIN, NOT_WANTED, REASONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -82,11 +82,7 @@ class Stated:
         skipped, overdue = self.skipped, self.overdue
         wanting = {each: skipped[each] for each in skipped if each not in NOT_WANTED}
         if self.stopped is not None:
-            kept = f", {overdue} of which keep their statement of before"
-            return (
-                f"{sum(wanting.values()) + overdue} chunks were not asked about"
-                f"{kept if overdue else ''}; {self.stopped}"
-            )
+            return f"{self._cut_short(sum(wanting.values()))}; {self.stopped}"
         for reason, number in wanting.items():
             return f"{number} chunks have no statement yet: {REASONS[reason]}"
         if overdue:
@@ -99,6 +95,16 @@ class Stated:
                 f"enrichment.max_fallback_share = {most}"
             )
         return None
+
+    def _cut_short(self, unasked: int) -> str:
+        """Count what is missing where the asking ended before its time."""
+        failed = sum(self.fallbacks.get(reason, 0) for reason in AGAIN)
+        verb = "keep their statement of before"
+        if failed:
+            said = f"{unasked + failed} chunks have no statement"
+            return f"{said}, {self.overdue} {verb}" if self.overdue else said
+        said = f"{unasked + self.overdue} chunks were not asked about"
+        return f"{said}, {self.overdue} of which {verb}" if self.overdue else said
 
 
 def _text(spent: Spent) -> str | None:
