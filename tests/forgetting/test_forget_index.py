@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from situate.index import parcel
 from situate.index.folder import IndexFolder
 from situate.index.state import Pending
 from situate.pipeline.forgetting import forget
@@ -278,6 +279,24 @@ def test_what_only_the_store_has_is_lost_as_well(corpus: Corpus) -> None:
         "new.md:new"
     }
     assert synced(corpus).withheld_ids == ("new.md:new",)
+
+
+def test_a_delta_that_lists_its_chunks_alone_tells_of_it(corpus: Corpus) -> None:
+    """Those whose deletion is withheld night after night, while it is as it was."""
+    delivered(corpus, Store())
+    corpus.document(PLANTED, TERMS.partition("## Disputes")[0])
+    synced(corpus)
+    corpus.document("new.md", "# New\n\nSomething that came since.\n")
+    acknowledge(config_of(corpus), str(synced(corpus).run))
+    corpus.document("new.md", "# New\n\nSomething else that came since.\n")
+    sent = synced(corpus)
+    assert (sent.outcomes[PLANTED], sent.deletes) == ("unchanged", 0)
+    assert sent.withheld_ids
+
+    found = parcel.naming(config_of(corpus).output.deltas, PLANTED)
+
+    assert sent.run in found
+    assert parcel.naming(config_of(corpus).output.deltas, "partners") == frozenset()
 
 
 def test_what_a_killed_sync_has_left_goes(corpus: Corpus) -> None:

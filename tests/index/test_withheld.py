@@ -386,6 +386,8 @@ def test_what_a_repair_withheld_is_deleted_when_that_is_allowed(
     assert held_back.withheld_ids == ("new.md:travel", "new.md:travel/abroad")
     assert "2 of 62 chunks" in held_back.reasons[0]
     assert (allowed.exit_code, allowed.deletes) == (0, 2)
+    assert held_back.outcomes["new.md"] == "kept"
+    assert allowed.outcomes["new.md"] == "deleted"
     assert store.records == built(surplus)
     assert synced(surplus).exit_code == 0
 

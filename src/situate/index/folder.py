@@ -26,11 +26,11 @@ from situate.index.lines import (
 )
 from situate.index.names import record_id
 from situate.index.state import State
-from situate.output import Draft
+from situate.output import put
 from situate.records import from_line, read_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from situate.index.state import DocumentState, Pending
@@ -109,7 +109,7 @@ class IndexFolder:
         path = self._place(name)
         if not path.exists():
             _make(path.parent)
-            _write(path, (lines,))
+            put(path, [lines])
         return name
 
     def records(self, document: DocumentState) -> dict[str, bytes]:
@@ -152,7 +152,7 @@ class IndexFolder:
             OSError: the file system refuses.
         """
         _make(self._folder)
-        _write(self._pending, pending_lines(pending))
+        put(self._pending, pending_lines(pending))
 
     def withdraw(self) -> None:
         """Forget the delta that nobody has acknowledged.
@@ -170,7 +170,7 @@ class IndexFolder:
         """
         state = pending.acknowledged()
         _make(self._states)
-        _write(self._file(state.number), state_lines(state))
+        put(self._file(state.number), state_lines(state))
         self.withdraw()
         return state
 
@@ -180,7 +180,7 @@ class IndexFolder:
         Raises:
             OSError: the file system refuses.
         """
-        _write(self._file(state.number), state_lines(state))
+        put(self._file(state.number), state_lines(state))
 
     def tidy(self, pending: Pending | None) -> int:
         """Remove what killed runs left, and a delta that waits no more; count files.
@@ -258,15 +258,3 @@ def _make(folder: Path) -> None:
         _make(folder.parent)
         folder.mkdir(exist_ok=True)
         sync_folder(folder.parent)
-
-
-def _write(path: Path, lines: Iterable[bytes]) -> None:
-    draft = Draft(path)
-    try:
-        for line in lines:
-            draft.write(line)
-        draft.finish()
-        draft.publish()
-    finally:
-        draft.discard()
-    sync_folder(path.parent)

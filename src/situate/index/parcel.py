@@ -23,6 +23,7 @@ from situate.fields import Fields
 from situate.files import is_folder, opened, sync_folder
 from situate.index.names import chunk_id_of
 from situate.index.wordings import as_sent
+from situate.model import document_of
 from situate.output import Draft, put
 from situate.records import from_line, read_lines, to_line
 
@@ -197,7 +198,10 @@ def _listed_in(path: Path) -> frozenset[str]:
         return frozenset()
     summary = Fields(from_line(content, str(path)), str(path))
     failed = [note.get("doc_id") for note in summary.listed("failed", dict)]
-    return frozenset(summary.object("documents")).union(map(str, failed))
+    withheld = summary.listed("withheld_ids", str)
+    return frozenset(summary.object("documents")).union(
+        map(str, failed), map(document_of, withheld)
+    )
 
 
 def deleted_in(folder: Path, run: str) -> frozenset[str]:

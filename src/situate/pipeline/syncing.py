@@ -28,7 +28,7 @@ from situate.index.safety import Missed, Seen
 from situate.index.state import NO_STATEMENTS, DocumentState, Hashes, Statements
 from situate.index.wordings import label_of, nearest
 from situate.manifest import NOTHING_SPENT, Note
-from situate.model import leaf_ids
+from situate.model import document_of, leaf_ids
 from situate.pipeline import decisive
 from situate.pipeline.documents import Failed, Ids
 from situate.pipeline.indexing import opened
@@ -139,7 +139,7 @@ class _Sync:
         target, withheld, reasons = self._index.within_share(
             settled.documents, allow_deletes
         )
-        self._conclude(settled, target)
+        self._conclude(settled, target, withheld)
         stated = self._stated(target)
         sent = Sent(
             corpus=self._job.config.corpus.name,
@@ -157,7 +157,9 @@ class _Sync:
         )
         return self._index.send(target, sent)
 
-    def _conclude(self, settled: Settled, target: Documents) -> None:
+    def _conclude(
+        self, settled: Settled, target: Documents, withheld: Sequence[str]
+    ) -> None:
         """Say what became of documents that were not read."""
         read = {document.doc_id for document in self._read.values()}
         stay = {document.doc_id for document in target.values()}
@@ -168,6 +170,10 @@ class _Sync:
         for key in {*self._index.base.documents, *by_document(self._index.unsure)}:
             if (doc_id := doc_id_of(key)) not in stay:
                 self._outcomes[doc_id] = "deleted"
+        # Whatever a store has of these beside all documents waits.
+        for doc_id in map(document_of, withheld):
+            if doc_id not in stay:
+                self._outcomes[doc_id] = "kept"
         for document in target.values():
             if document.until is not None and document.effective_from is None:
                 self._hint(document)
