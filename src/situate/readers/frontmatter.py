@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from situate.access import PERMISSION, resembles_permission
 from situate.model import Metadata
-from situate.readers.decoding import clean
+from situate.readers.decoding import as_name, clean
 from situate.readers.yaml_values import (
     MAX_DEPTH,
     FrontMatterError,
@@ -140,7 +140,7 @@ def describe(
             warnings.append(f"{where}: {key} is no text; kept under custom")
             continue
         custom.pop(key, None)
-        if text := " ".join(values.written.get(key, "").split()):
+        if text := as_name(values.written.get(key, "")):
             texts[key] = text
     dates: dict[str, str] = {}
     for key in _DATE_KEYS:
