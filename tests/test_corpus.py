@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from situate.corpus import find
+from situate.corpus import find, survey
 from situate.errors import SituateError
 
 if TYPE_CHECKING:
@@ -182,3 +182,78 @@ def test_a_name_that_is_no_text_still_has_an_id(tmp_path: Path) -> None:
     (name,) = ids(tmp_path, "*.md")
 
     assert name == r"\xff.md"
+
+
+# ------------------------------------------------------------------ what is not seen
+
+
+def test_what_is_missing_says_where_it_would_be(tmp_path: Path) -> None:
+    """A glob that matches nothing is about what lies below its fixed part."""
+    folder = lay_out(tmp_path, "docs/a.md")
+
+    found = survey(["docs/*.md", "more/x/*.md", "docs/b.md"], folder)
+
+    assert [gap.below for gap in found.gaps] == [
+        folder / "more" / "x",
+        folder / "docs" / "b.md",
+    ]
+    assert found.doubts == ()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_a_link_that_leads_nowhere_may_have_been_a_folder(tmp_path: Path) -> None:
+    """Documents may be missed, which is no reason not to run over the others."""
+    folder = lay_out(tmp_path, "docs/a/b.md")
+    (folder / "docs" / "c").symlink_to(folder / "nowhere")
+
+    found = survey(["docs/*/*.md", "docs/*/*.txt"], folder)
+
+    assert [gap.below for gap in found.doubts] == [folder / "docs" / "c"]
+    assert ids(folder, "docs/*/*.md") == ["a/b.md"]
+
+
+def test_an_entry_of_which_nobody_can_say_what_it_is_is_a_gap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be a folder of documents, on a disk that fails."""
+    folder = lay_out(tmp_path, "docs/a.md", "docs/b/c.md")
+    real = os.scandir
+
+    class Entry:
+        name = "b"
+
+        def is_dir(self, *, follow_symlinks: bool) -> bool:
+            raise OSError(5, f"Input/output error, links followed: {follow_symlinks}")
+
+    class Entries:
+        def __enter__(self) -> list[object]:
+            return [*real(folder / "docs"), Entry()]
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+    monkeypatch.setattr(
+        os, "scandir", lambda path: Entries() if path == folder / "docs" else real(path)
+    )
+
+    with pytest.raises(SituateError, match=r"docs/b' cannot be read: Input/output"):
+        ids(folder, "docs/**/*.md")
+
+
+def test_a_folder_is_looked_into_once_by_a_glob(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it holds cannot change between two looks."""
+    folder = lay_out(tmp_path, "docs/a.md", "docs/b/c.md", "docs/b/d/e.md")
+    seen: list[Any] = []
+    real = os.scandir
+
+    def scandir(path: Any) -> Any:
+        seen.append(path)
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+
+    ids(folder, "docs/**/*.md")
+
+    assert len(seen) == len(set(seen)) == 3

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import pytest
 from situate import shipped as module
 from situate.errors import ConfigError
 from situate.shipped import shipped
+from tests.support.pages import README, prose
 
 ROOT = Path(__file__).parents[1]
 
@@ -59,3 +62,18 @@ def test_a_wheel_holds_prompts_facts_and_the_replies_of_the_demo(
         "situate/_shipped/cassettes/replay/handbook.jsonl",
     } <= names
     assert not [name for name in names if name.startswith(("tests/", "benchmarks/"))]
+
+
+def test_a_source_archive_holds_all_that_its_readme_links_to(tmp_path: Path) -> None:
+    """Whoever unpacks it has the pages as well."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d"]
+    subprocess.run([*command, tmp_path], cwd=ROOT, check=True, capture_output=True)
+
+    (archive,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(archive) as packed:
+        names = {name.partition("/")[2] for name in packed.getnames()}
+    linked = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", prose(README))
+
+    assert "docs/living-index.md" in linked
+    for name in linked:
+        assert any(f"{each}/".startswith(f"{name}/") for each in names), name

@@ -7,12 +7,13 @@ linked ones, so no loop of links can trap it.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from dataclasses import dataclass, replace
 from fnmatch import translate
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from situate.errors import SituateError
 from situate.files import is_folder, resolved
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
 _MAGIC = re.compile(r"[*?\[]")
 
+_NOT_THERE: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG})
+"""What the system says of a name that nothing has; all else leaves it open."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
@@ -53,13 +57,26 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """Why there may be more documents than were found, and where."""
+
+    reason: str
+    below: Path | None = None
+    """The folder or file that they would be, or lie below; None where that may be
+    anywhere."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
     """The documents that were found, and whether those are all."""
 
     sources: tuple[Source, ...]
-    gaps: tuple[str, ...]
-    """Why there may be more: a glob that matches nothing, a folder that may not be
-    read. None where the listing is complete."""
+    gaps: tuple[Gap, ...]
+    """What is to be found and is not: globs that match nothing, manifests that list
+    nothing, folders that may not be read. Empty where there is none of it."""
+    doubts: tuple[Gap, ...] = ()
+    """What may hide documents, and is no reason not to work on the others: links and
+    folders that lead nowhere, names that may not be asked about."""
 
 
 class Places:
@@ -98,7 +115,7 @@ def find(
     """
     found = survey(patterns, folder, excluded=excluded, listings=listings)
     for gap in found.gaps:
-        raise SituateError(gap)
+        raise SituateError(gap.reason)
     return found.sources
 
 
@@ -122,29 +139,30 @@ def survey(
         SituateError: two files would bear one id.
     """
     gaps = [
-        f"manifest {str(listing.path)!r} lists nothing"
+        Gap(reason=f"manifest {str(listing.path)!r} lists nothing")
         for listing in listings
         if not listing.entries
     ]
+    walk = _Walk(gaps=gaps)
     found: dict[Path, str] = {}
     for pattern in patterns:
         matched = False
-        for path, doc_id in _matches(pattern, folder, gaps):
+        for path, doc_id in _matches(pattern, folder, walk):
             if _is_ours(path, excluded):
                 continue
             matched = True
             found.setdefault(path, doc_id)
         if not matched:
-            gaps.append(f"glob {pattern!r} matches nothing below {str(folder)!r}")
+            reason = f"glob {pattern!r} matches nothing below {str(folder)!r}"
+            gaps.append(Gap(reason=reason, below=folder / fixed_part(pattern)))
     sources = (
         _listed(found, listings)
         if listings
         else [Source(path=path, doc_id=doc_id) for path, doc_id in found.items()]
     )
     if not sources and not gaps:
-        gaps.append(
-            f"manifests of {str(folder)!r} list no document that is not deleted"
-        )
+        reason = f"manifests of {str(folder)!r} list no document that is not deleted"
+        gaps.append(Gap(reason=reason))
     sources.sort(key=lambda source: (source.doc_id, source.path))
     ids: dict[str, Path] = {}
     for source in sources if keep == "latest" else ():
@@ -159,6 +177,7 @@ def survey(
             for source in sources
         ),
         gaps=tuple(gaps),
+        doubts=tuple(walk.doubts),
     )
 
 
@@ -170,11 +189,11 @@ def contents(folder: Path) -> tuple[list[Path], list[Path]]:
     Raises:
         SituateError: it may not be read.
     """
-    gaps: list[str] = []
-    entries = _entries(folder, "*", gaps)
-    below = _folders(folder, gaps)
-    if gaps:
-        raise SituateError(gaps[0])
+    walk = _Walk()
+    entries = walk.entries(folder, "*")
+    below = walk.folders(folder)
+    if walk.gaps:
+        raise SituateError(walk.gaps[0].reason)
     return [path for path in entries if _may_be_document(path)], below
 
 
@@ -185,11 +204,11 @@ def _may_be_document(path: Path) -> bool:
     return not is_folder(path)
 
 
-def _matches(pattern: str, folder: Path, gaps: list[str]) -> Iterator[tuple[Path, str]]:
+def _matches(pattern: str, folder: Path, walk: _Walk) -> Iterator[tuple[Path, str]]:
     """Yield what may be a document, with the id its path gives it."""
     fixed, rest = _split(pattern)
     start = folder / fixed
-    for path in _walk(start, rest, gaps):
+    for path in walk.below(start, rest):
         if _may_be_document(path):
             yield path, path_id(path.relative_to(start))
 
@@ -248,70 +267,115 @@ def _split(pattern: str) -> tuple[Path, tuple[str, ...]]:
     return Path(*parts[:fixed]), parts[fixed:]
 
 
-def _walk(start: Path, names: Sequence[str], gaps: list[str]) -> Iterator[Path]:
-    """Yield what matches below a folder; pairs of folder and names still to match."""
-    waiting = [(start, tuple(names))] if names else []
-    # Two `**` can lead to one folder by two ways.
-    visited = set()
-    while waiting:
-        folder, (name, *rest) = waiting.pop()
-        if (folder, len(rest)) in visited:
-            continue
-        visited.add((folder, len(rest)))
-        if name == "**":
-            waiting.extend((below, (name, *rest)) for below in _folders(folder, gaps))
-            if rest:
-                waiting.append((folder, tuple(rest)))
+def fixed_part(pattern: str) -> Path:
+    """Give the folder that all matches of a glob lie below, or the file it names."""
+    fixed, rest = _split(pattern)
+    return fixed if any(map(_MAGIC.search, rest)) else fixed.joinpath(*rest)
+
+
+class _Walk:
+    """Looks into folders, and notes what it could not see."""
+
+    def __init__(self, gaps: list[Gap] | None = None) -> None:
+        self.gaps = [] if gaps is None else gaps
+        self.doubts: list[Gap] = []
+        self._start: Path | None = None
+        self._last: tuple[Path, list[os.DirEntry[str]]] | None = None
+
+    def below(self, start: Path, names: Sequence[str]) -> Iterator[Path]:
+        """Yield what matches below a folder, which need not be there itself."""
+        self._start = start
+        # Pairs of a folder and the names still to match.
+        waiting = [(start, tuple(names))] if names else []
+        # Two `**` can lead to one folder by two ways.
+        visited = set()
+        while waiting:
+            folder, (name, *rest) = waiting.pop()
+            if (folder, len(rest)) in visited:
+                continue
+            visited.add((folder, len(rest)))
+            if name == "**":
+                waiting += [(each, (name, *rest)) for each in self.folders(folder)]
+                if rest:
+                    waiting.append((folder, tuple(rest)))
+                else:
+                    yield from self.entries(folder, "*")
+            elif rest:
+                waiting += [(each, tuple(rest)) for each in self.entries(folder, name)]
             else:
-                yield from _entries(folder, "*", gaps)
-        elif rest:
-            waiting.extend(
-                (below, tuple(rest)) for below in _entries(folder, name, gaps)
-            )
-        else:
-            yield from _entries(folder, name, gaps)
+                yield from self.entries(folder, name)
 
+    def folders(self, folder: Path) -> list[Path]:
+        """Give the folders inside, but hidden and linked ones."""
+        found = []
+        for entry in self._scan(folder):
+            if entry.name.startswith("."):
+                continue
+            try:
+                if entry.is_dir(follow_symlinks=False):
+                    found.append(folder / entry.name)
+            except OSError as error:
+                self._close(folder / entry.name, error)
+        return found
 
-def _folders(folder: Path, gaps: list[str]) -> list[Path]:
-    """Give the folders inside, but hidden and linked ones."""
-    return [
-        folder / entry.name
-        for entry in _scan(folder, gaps)
-        if not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False)
-    ]
+    def entries(self, folder: Path, name: str) -> list[Path]:
+        """Give what in a folder has a name that matches."""
+        if not _MAGIC.search(name):
+            path = folder / name
+            return [path] if self._is_there(path) else []
+        matches: Callable[[str], object] = re.compile(translate(name)).match
+        hidden = name.startswith(".")
+        return [
+            folder / entry.name
+            for entry in self._scan(folder)
+            if entry.name.startswith(".") == hidden and matches(entry.name)
+        ]
 
+    def _is_there(self, path: Path) -> bool:
+        """Tell whether there is anything; a link that leads nowhere is something."""
+        try:
+            path.lstat()
+        except OSError as error:
+            if error.errno not in _NOT_THERE:
+                reason = f"{str(path)!r} cannot be looked for: {error.strerror}"
+                self._doubt(reason, path)
+            return False
+        return True
 
-def _entries(folder: Path, name: str, gaps: list[str]) -> list[Path]:
-    """Give what in a folder has a name that matches."""
-    if not _MAGIC.search(name):
-        path = folder / name
-        # A broken link is there, and a name too long for the system is not.
-        return [path] if os.path.lexists(path) else []
-    matches: Callable[[str], object] = re.compile(translate(name)).match
-    hidden = name.startswith(".")
-    return [
-        folder / entry.name
-        for entry in _scan(folder, gaps)
-        if entry.name.startswith(".") == hidden and matches(entry.name)
-    ]
+    def _scan(self, folder: Path) -> list[os.DirEntry[str]]:
+        """List a folder; what is none has nothing in it.
 
+        One that may not be read is a gap: documents would be missed.
+        """
+        if self._last is not None and self._last[0] == folder:
+            return self._last[1]
+        found: list[os.DirEntry[str]] = []
+        try:
+            with os.scandir(folder) as entries:
+                found = list(entries)
+        except NotADirectoryError:
+            pass
+        except FileNotFoundError:
+            if folder != self._start:
+                # It was there a moment ago.
+                led = "link" if folder.is_symlink() else "folder"
+                self._doubt(f"{led} {str(folder)!r} leads nowhere", folder)
+        except OSError as error:
+            self._close(folder, error)
+        self._last = folder, found
+        return found
 
-def _scan(folder: Path, gaps: list[str]) -> list[os.DirEntry[str]]:
-    """List a folder; what is none has nothing in it.
-
-    One that may not be read is a gap: documents would be missed.
-    """
-    try:
-        with os.scandir(folder) as entries:
-            return list(entries)
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    except OSError as error:
-        gap = f"folder {str(folder)!r} cannot be read: {error.strerror}"
+    def _close(self, folder: Path, error: OSError) -> None:
+        reason = f"folder {str(folder)!r} cannot be read: {error.strerror}"
+        gap = Gap(reason=reason, below=folder)
         # Several patterns may lead to it.
-        if gap not in gaps:
-            gaps.append(gap)
-        return []
+        if gap not in self.gaps:
+            self.gaps.append(gap)
+
+    def _doubt(self, reason: str, below: Path) -> None:
+        gap = Gap(reason=reason, below=below)
+        if gap not in self.doubts:
+            self.doubts.append(gap)
 
 
 def _is_ours(path: Path, excluded: Collection[Path]) -> bool:

@@ -41,12 +41,13 @@ Refusal = Literal[
     "limit",
     "package",
     "unreadable",
+    "deleted",
     "other",
 ]
 """Why a document is refused, where one knows: no reader is for it; a format older than
 those that are; it is not what its name says; protected; pictures of pages; no text; too
 large or an archive bomb; a package to read it with is missing; the file system does not
-give it."""
+give it; a manifest deletes it, whatever it holds."""
 
 
 class SituateError(Exception):

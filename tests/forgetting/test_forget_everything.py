@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from typer.testing import Result
 
-README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+PAGE = Path(__file__).parents[2] / "docs" / "forgetting.md"
 
 QUESTIONS: list[dict[str, object]] = [
     {
@@ -183,8 +183,8 @@ def test_what_is_forgotten_is_found_nowhere(ran: Corpus) -> None:
 
 
 def test_every_file_there_is_stands_in_the_table(ran: Corpus) -> None:
-    """README says of all that situate writes whether it can hold text."""
-    rows = re.findall(r"^\| `([^`|]+)` \|", README, re.MULTILINE)
+    """Its page says of all that situate writes whether it can hold text."""
+    rows = re.findall(r"^\| `([^`|]+)` \|", PAGE.read_text("utf-8"), re.MULTILINE)
     patterns = [re.compile(_pattern(row)) for row in rows]
 
     unnamed = {

@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -27,7 +28,18 @@ from hypothesis.stateful import (
 from situate.pipeline.indexing import acknowledge, revert, verify
 from tests.support.corpora import Corpus
 from tests.support.memory_disk import memory_disk
-from tests.support.stores import FILES, Store, built, config_of, content, synced
+from tests.support.stores import (
+    FILES,
+    Store,
+    built,
+    config_of,
+    content,
+    delivered,
+    synced,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 WORDS = (
     *("leave", "days", "office", "travel", "rail"),
@@ -61,6 +73,20 @@ def markdown(front: dict[str, str], parts: list[tuple[str, list[str]]]) -> str:
     return "\n".join(lines)
 
 
+@contextmanager
+def closed(folder: Path) -> Iterator[None]:
+    """Let nobody look into a folder."""
+    real = os.scandir
+
+    def scandir(path: Any) -> Any:
+        if path == folder:
+            raise PermissionError(13, "Permission denied")
+        return real(path)
+
+    with mock.patch.object(os, "scandir", scandir):
+        yield
+
+
 class Histories(RuleBasedStateMachine):
     """Edits and deltas in any order."""
 
@@ -74,6 +100,7 @@ class Histories(RuleBasedStateMachine):
         self.documents: dict[str, tuple[dict[str, str], list[Any]]] = {}
         self.listed: dict[str, dict[str, object]] = {}
         self.cutting: dict[str, object] = {"max_tokens": 64, "granularity": "tree"}
+        self.share = 1
         self.created = 0
 
     def teardown(self) -> None:
@@ -82,8 +109,10 @@ class Histories(RuleBasedStateMachine):
 
     @initialize(parts=sections)
     def begin(self, parts: list[Any]) -> None:
-        """Nobody syncs an empty folder."""
+        """Nobody syncs an empty folder, and little befalls a small one."""
         self.corpus.document("always.md", markdown({}, parts))
+        for names_itself in (True, True, False, False):
+            self.add(parts, names_itself)
         self.configure()
 
     def configure(self) -> None:
@@ -94,7 +123,7 @@ class Histories(RuleBasedStateMachine):
         self.corpus.configure(
             corpus={"documents": ["docs/**/*.md", "docs/manifest.jsonl"]},
             chunking=self.cutting,
-            output={"max_delete_share": 1},
+            output={"max_delete_share": self.share},
         )
 
     def write(self, name: str) -> None:
@@ -140,14 +169,12 @@ class Histories(RuleBasedStateMachine):
     def delete(self, chance: st.DataObject, by_tombstone: bool) -> None:
         """Remove a file, or only say that it is gone."""
         name = self.any_of(chance)
-        del self.documents[name]
         if by_tombstone:
+            del self.documents[name]
             self.listed[name] = {"path": name, "op": "delete"}
+            self.configure()
         else:
-            self.listed.pop(name, None)
-            (self.folder / "docs" / name).unlink()
-            self.tidy()
-        self.configure()
+            self.remove(name)
 
     def tidy(self) -> None:
         """Remove empty folders, which look like shares that are not mounted."""
@@ -236,6 +263,70 @@ class Histories(RuleBasedStateMachine):
         if sent.run is not None and sent.folder is not None:
             self.store.take_in(sent.folder)
         self.assert_right()
+
+    @precondition(lambda self: len(self.documents) > 1)
+    @rule(chance=st.data(), spoil=st.sampled_from(["noise", "blank", "closed"]))
+    def fail(self, chance: st.DataObject, spoil: str) -> None:
+        """Have one document fail while another goes, and mend it."""
+        self.deliver()
+        name, other = chance.draw(
+            st.permutations(sorted(self.documents)).map(lambda names: names[:2])
+        )
+        mine, hidden = self.records_of(name), self.records_of(other)
+        path = self.folder / "docs" / name
+        content = path.read_bytes()
+        names_itself = "doc_id" in self.documents[other][0]
+        self.remove(other)
+        if spoil != "closed":
+            path.write_bytes(b"\0\1\2" * 1000 if spoil == "noise" else b"")
+        with closed(path.parent) if spoil == "closed" else nullcontext():
+            sent = delivered(self.corpus, self.store)
+
+        is_hidden = spoil == "closed" and (
+            names_itself
+            or Path(other).parent == Path(name).parent
+            or path.parent.name == "docs"
+        )
+        assert sent.exit_code == 3
+        assert self.store.records.items() >= mine.items()
+        assert hidden.keys() & self.store.records.keys() == (
+            hidden.keys() if is_hidden else set()
+        )
+        path.write_bytes(content)
+        self.deliver()
+
+    @precondition(lambda self: self.documents)
+    @rule(chance=st.data())
+    def withhold(self, chance: st.DataObject) -> None:
+        """Remove a document above the share, and let it go then."""
+        self.deliver()
+        name = self.any_of(chance)
+        before = self.records_of(name)
+        self.share = 0
+        self.remove(name)
+
+        held = delivered(self.corpus, self.store)
+        allowed = delivered(self.corpus, self.store, allow_deletes=held.withheld)
+
+        assert held.deletes == 0
+        assert held.withheld == allowed.deletes == len(before)
+        self.assert_right()
+        self.share = 1
+        self.configure()
+
+    def records_of(self, name: str) -> dict[str, Any]:
+        """Give what the store has of a document."""
+        doc_id = self.documents[name][0].get("doc_id", name)
+        records = self.store.records.items()
+        return {key: record for key, record in records if record["doc_id"] == doc_id}
+
+    def remove(self, name: str) -> None:
+        """Remove a file, and what a manifest says of it."""
+        del self.documents[name]
+        self.listed.pop(name, None)
+        (self.folder / "docs" / name).unlink()
+        self.tidy()
+        self.configure()
 
     @rule(parts=sections)
     def undo(self, parts: list[Any]) -> None:

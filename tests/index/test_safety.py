@@ -91,9 +91,10 @@ def unmounted(corpus: Corpus) -> None:
 
 
 def unmatched(corpus: Corpus) -> None:
-    """Point a second glob at nothing, and remove a document."""
-    (corpus.folder / "docs" / "leave.md").unlink()
-    corpus.configure(corpus={"documents": ["docs/**/*.md", "more/**/*.md"]}, **FREE)
+    """Have a second glob match nothing, where there was a document."""
+    shutil.rmtree(corpus.folder / "docs" / "travel")
+    globs = ["docs/**/*.md", "docs/travel/**/*.md"]
+    corpus.configure(corpus={"documents": globs}, **FREE)
 
 
 def half_unmounted(corpus: Corpus) -> None:

@@ -36,6 +36,7 @@ def state_lines(state: State) -> Iterator[bytes]:
         "corpus": state.corpus,
         "surplus": len(state.surplus),
         "documents": len(state.documents),
+        "unread": [*sorted(state.unread)],
     }
     return _sealed(head, state.surplus, state.documents)
 
@@ -51,6 +52,7 @@ def pending_lines(pending: Pending) -> Iterator[bytes]:
         "surplus": [*sorted(pending.surplus)],
         "unsure": len(pending.unsure),
         "documents": len(pending.documents),
+        "unread": [*sorted(pending.unread)],
     }
     return _sealed(head, pending.unsure, pending.documents)
 
@@ -67,6 +69,7 @@ def read_state(lines: Iterator[tuple[str, bytes]], name: str) -> State:
         number=fields.whole("number"),
         run=fields.text_or_none("run"),
         corpus=fields.text_or_none("corpus"),
+        unread=frozenset(fields.listed("unread", str)),
         surplus=_unsure(sealed, fields.whole("surplus")),
         documents=_documents(sealed, fields.whole("documents")),
     )
@@ -94,6 +97,7 @@ def read_pending(lines: Iterator[tuple[str, bytes]], name: str) -> Pending:
         run=fields.text("run"),
         corpus=fields.text("corpus"),
         allowed=fields.whole("allowed"),
+        unread=frozenset(fields.listed("unread", str)),
         surplus=frozenset(fields.listed("surplus", str)),
         unsure=_unsure(sealed, fields.whole("unsure")),
         documents=_documents(sealed, fields.whole("documents")),

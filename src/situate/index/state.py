@@ -288,6 +288,8 @@ class State:
     documents: Documents = field(default_factory=dict)
     surplus: Unsure = field(default_factory=dict)
     """What it may have beside these, and whose deletion nobody has allowed yet."""
+    unread: frozenset[str] = frozenset()
+    """Marks of files that could not be read while nothing was gone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -306,6 +308,8 @@ class Pending:
     """What of this a store may have also when it has taken it in."""
     allowed: int = 0
     """How many deletions it may hold when it comes again."""
+    unread: frozenset[str] = frozenset()
+    """Marks of files that could not be read while nothing was gone."""
 
     def acknowledged(self) -> State:
         """Give the state that it leads to."""
@@ -315,6 +319,7 @@ class Pending:
             corpus=self.corpus,
             documents=self.documents,
             surplus={name: self.unsure[name] for name in sorted(self.surplus)},
+            unread=self.unread,
         )
 
 

@@ -18,6 +18,7 @@ from situate.errors import ConfigError, SituateError
 from situate.files import opened
 from situate.model import leaf_ids
 from situate.pipeline.documents import Failed, Prepared
+from situate.pipeline.shortfall import none_read
 from situate.pipeline.stating import Spending, job_for, statements
 from situate.pricing import load_models
 from situate.prompts import refuse_questions
@@ -103,11 +104,11 @@ def prepared(
     for outcome in job.preparer.prepare_all(sources):
         found[outcome.source.path] = outcome
         if isinstance(outcome, Failed):
-            watcher.note(f"failed: {outcome.reason}")
+            watcher.note(outcome.told)
         watcher.advance()
-    if all(isinstance(outcome, Failed) for outcome in found.values()):
-        message = f"none of {len(sources)} documents could be read"
-        raise SituateError(message)
+    failed = [each for each in found.values() if isinstance(each, Failed)]
+    if len(failed) == len(found):
+        raise none_read(sum(not each.is_deleted for each in failed))
     return found
 
 
@@ -119,7 +120,9 @@ def read_corpus(job: Job, prepared: Mapping[Path, Prepared | Failed]) -> Corpus:
     notes: list[str] = []
     for outcome in prepared.values():
         if isinstance(outcome, Failed):
-            notes.append(f"not compared: {outcome.reason}")
+            # What a manifest deletes is nobody's loss.
+            if not outcome.is_deleted:
+                notes.append(f"not compared: {outcome.reason}")
             continue
         ground = lay(outcome.document, _source_text(job, outcome))
         grounds[outcome.doc_id] = ground

@@ -55,11 +55,21 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """A document that cannot be read, and why; the reason names it."""
+    """A document that is not taken in, and why; the reason names it."""
 
     source: Source
     reason: str
     refusal: Refusal = "other"
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether a manifest wants it so: it is left out, and nothing is wrong."""
+        return self.refusal == "deleted"
+
+    @property
+    def told(self) -> str:
+        """Say it in one line."""
+        return f"{'left out' if self.is_deleted else 'failed'}: {self.reason}"
 
 
 def rules_of(cutting: CuttingConfig) -> Rules:
@@ -196,8 +206,12 @@ class Preparer:
         if doc_id in self.deleted:
             message = (
                 f"{source.doc_id}: names doc_id {doc_id!r}, which "
-                f"{self.deleted[doc_id]} deletes; remove the file or that line"
+                f"{self.deleted[doc_id]} deletes"
             )
+            if source.given is None:
+                raise ReadError(message, refusal="deleted")
+            # A manifest lists it as well.
+            message = f"{message}; remove the file or that line"
             raise ReadError(message)
 
     def _miss(self, settled: Settled, title: str | None, source: Source) -> None:

@@ -13,6 +13,7 @@ from situate.errors import SituateError
 from situate.pipeline.documents import Prepared
 from situate.pipeline.jobs import ready
 from situate.pipeline.questioning import questions
+from situate.pipeline.shortfall import none_read
 from situate.records import to_line
 
 if TYPE_CHECKING:
@@ -102,14 +103,14 @@ def _prepared(
         SituateError: none can be read, or two name one id.
     """
     watcher.begin(f"{job.config.corpus.name}: reading", len(sources))
-    prepared = []
+    prepared, left_out = [], 0
     for outcome in job.preparer.prepare_all(sources):
         if isinstance(outcome, Prepared):
             prepared.append(outcome)
         else:
-            watcher.note(f"failed: {outcome.reason}")
+            left_out += outcome.is_deleted
+            watcher.note(outcome.told)
         watcher.advance()
     if not prepared:
-        message = f"none of {len(sources)} documents could be read"
-        raise SituateError(message)
+        raise none_read(len(sources) - left_out)
     return prepared

@@ -41,6 +41,8 @@ class Index:
     folder: IndexFolder
     base: State
     pending: Pending | None
+    unread: frozenset[str] = frozenset()
+    """Marks of files that could not be read while nothing was gone; sent along."""
 
     @property
     def latest(self) -> Documents:
@@ -148,6 +150,8 @@ class Index:
             RecordError: the records of a document are not there.
         """
         doubts = self.unsure if unsure is None else unsure
+        # Of what a revert brings back nobody knows what could be read then.
+        unread = frozenset() if sent.kind == "revert" else self.unread
         held_back = [name for name in sent.withheld_ids if not has(target, name)]
         surplus, base = parted(self.base.documents, doubts, held_back)
         before = joined(self.unsure, surplus)
@@ -157,7 +161,10 @@ class Index:
         is_whole = target == base and not surplus
         if not found and is_known and (is_whole or self.base.number):
             # With nothing for a store to do there is nothing to acknowledge.
-            self._note(replace(self.base, documents=target, surplus=surplus))
+            seen = unread if self.base.number else self.base.unread
+            self._note(
+                replace(self.base, documents=target, surplus=surplus, unread=seen)
+            )
             self.folder.withdraw()
             clear(self.config.output.deltas, self.folder.runs())
             return sent
@@ -182,6 +189,7 @@ class Index:
                     unsure=doubts_after(target, joined(before, doubts), found),
                     surplus=frozenset(surplus),
                     allowed=self._allowed(target, sent),
+                    unread=unread,
                 )
             )
             parcel.publish(run, self._manifest(sent, parcel), summary(sent))
@@ -277,7 +285,13 @@ def opened(config: Config) -> Iterator[Index]:
                 f"{known!r}, not of {corpus!r}; give each a path of its own"
             )
             raise ConfigError(message)
-        yield Index(config=config, folder=folder, base=base, pending=pending)
+        yield Index(
+            config=config,
+            folder=folder,
+            base=base,
+            pending=pending,
+            unread=(pending or base).unread,
+        )
 
 
 def acknowledge(config: Config, run: str) -> bool:

@@ -43,6 +43,8 @@ class _Seen:
     """What a walk over the documents came across."""
 
     chunks: int = 0
+    left_out: int = 0
+    """Documents that a manifest deletes."""
     failed: list[str] = field(default_factory=list)
     withheld: list[str] = field(default_factory=list)
 
@@ -124,7 +126,7 @@ class Job:
                 )
         return Forecast(
             corpus=self.config.corpus.name,
-            documents=len(sources),
+            documents=len(sources) - seen.left_out,
             failed=tuple(seen.failed),
             withheld=tuple(seen.withheld),
             chunks=seen.chunks,
@@ -188,6 +190,8 @@ class Job:
             if isinstance(outcome, Prepared):
                 seen.chunks += len(outcome.chunks)
                 yield outcome
+            elif outcome.is_deleted:
+                seen.left_out += 1
             else:
                 seen.failed.append(outcome.reason)
             watcher.advance()

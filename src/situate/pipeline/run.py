@@ -13,7 +13,7 @@ from situate.pipeline.decisive import config_of
 from situate.pipeline.documents import Failed, Ids, Prepared
 from situate.pipeline.jobs import ready
 from situate.pipeline.parallel import write_all
-from situate.pipeline.shortfall import Stated, too_many_failed
+from situate.pipeline.shortfall import Stated, none_read, too_many_failed
 from situate.pipeline.stage import Stage
 from situate.pipeline.tally import Tally
 from situate.pipeline.written import Written, written
@@ -118,9 +118,8 @@ class _Run:
                 stage = Stage(job=self._job, watcher=self._watcher)
                 forecast = stage.forecast(sources)
                 spent = stage.work(sources, self._write, forecast)
-            if len(self._tally.failed) == len(sources):
-                message = f"none of {len(sources)} documents could be read"
-                raise SituateError(message)
+            if len(self._tally.failed) == self._tally.documents:
+                raise none_read(self._tally.documents)
             manifest = files.draft(output.beside("manifest.json").name)
             manifest.write(to_json(self._manifest(spent)))
             files.publish(self._chunks, self._blocks, manifest)
@@ -160,7 +159,7 @@ class _Run:
                 self._watcher.note(f"{outcome.doc_id}: {warning}")
         else:
             self._tally.fail(outcome)
-            self._watcher.note(f"failed: {outcome.reason}")
+            self._watcher.note(outcome.told)
         self._watcher.advance()
 
     def _shortfall(self, spent: Spent) -> str | None:

@@ -7,12 +7,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from situate.enrichment.reasons import AGAIN, NOT_WANTED, REASONS
+from situate.errors import SituateError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from situate.index.state import Statements
     from situate.manifest import Counts, Spent
+
+
+def none_read(documents: int) -> SituateError:
+    """Give the error for so many documents none of which could be read.
+
+    There are none where manifests delete all that is there.
+    """
+    if not documents:
+        return SituateError("manifests delete every document there is")
+    return SituateError(f"none of {documents} documents could be read")
 
 
 def too_many_failed(failed: int, documents: int, most: float) -> str | None:

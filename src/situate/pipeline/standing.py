@@ -64,7 +64,7 @@ def refuse(job: Job, there: Found, wanted: Wanted) -> list[str]:
     for outcome in write_all(there.sources, job.preparer, job.config):
         source = outcome.source
         if isinstance(outcome, Failed):
-            unread += 1
+            unread += not outcome.is_deleted
             if source.named == doc_id and not is_deleted and not others:
                 raise _still_there(doc_id, source.path)
         elif outcome.doc_id == doc_id:
@@ -78,7 +78,8 @@ def refuse(job: Job, there: Found, wanted: Wanted) -> list[str]:
             f"{ids}"
         )
         raise ConfigError(message)
-    told = [f"sources that cannot be listed: {gap}" for gap in there.gaps]
+    gaps = (*there.gaps, *there.doubts)
+    told = [f"sources that cannot be listed: {gap.reason}" for gap in gaps]
     if unread:
         told.append(f"{unread:,} sources that cannot be read, which may be this one")
     return told

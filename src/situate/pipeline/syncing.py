@@ -6,36 +6,29 @@ are cut. A time or a size that is the same says nothing of a file.
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 from collections import defaultdict
-from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
-from pathlib import PurePath
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from situate.corpus import Places, path_id
 from situate.enrichment.audience import audiences, hidden_from
 from situate.enrichment.keys import bases
-from situate.errors import SituateError
-from situate.files import opened as opened_file
-from situate.files import resolved
 from situate.index import safety
 from situate.index.delta import by_document
 from situate.index.names import doc_id_of, record_id
-from situate.index.safety import Missed, Seen
+from situate.index.safety import Gap, Missed, Seen
 from situate.index.state import NO_STATEMENTS, DocumentState, Hashes, Statements
 from situate.index.wordings import label_of, nearest
 from situate.manifest import NOTHING_SPENT, Note
 from situate.model import document_of, leaf_ids
 from situate.pipeline import decisive
+from situate.pipeline.absence import Whereabouts
 from situate.pipeline.documents import Failed, Ids
 from situate.pipeline.indexing import opened
+from situate.pipeline.inputs import hash_of, size_of
 from situate.pipeline.jobs import ready
 from situate.pipeline.parallel import write_all
 from situate.pipeline.sent import Sent
-from situate.pipeline.shortfall import Stated, too_many_failed
+from situate.pipeline.shortfall import Stated, none_read, too_many_failed
 from situate.pipeline.stage import Stage
 from situate.pipeline.written import written
 from situate.records import enrichment_in, from_line
@@ -56,9 +49,6 @@ if TYPE_CHECKING:
     from situate.pipeline.sent import Outcome
     from situate.pipeline.watching import Watcher
     from situate.pipeline.written import Written
-
-_PIECE = 1024 * 1024
-"""Bytes of a file that are read at a time."""
 
 
 def sync(config: Config, watcher: Watcher, *, allow_deletes: int | None = None) -> Sent:
@@ -98,14 +88,16 @@ class _Sync:
         self._job = job
         self._watcher = watcher
         self._index = index
-        self._places = Places()
-        self._folder = str(resolved(job.folder))
+        self._whereabouts = Whereabouts(job)
         self._config_hash = decisive.hash_of(job)
         self._keep = job.config.versions.keep
         self._ids = Ids(self._keep)
         self._wordings: defaultdict[str, list[DocumentState]] = defaultdict(list)
+        self._at: defaultdict[str, list[DocumentState]] = defaultdict(list)
+        """The known documents by where they stood."""
         for document in index.known.values():
             self._wordings[document.doc_id].append(document)
+            self._at[document.path].append(document)
         # Which have come since is a matter of time.
         self._before = {key: tuple(known) for key, known in self._wordings.items()}
         self._withdrawn: defaultdict[str, list[Entry]] = defaultdict(list)
@@ -115,6 +107,10 @@ class _Sync:
         self._read: Documents = {}
         self._missed: list[Missed] = []
         self._failed: list[Note] = []
+        self._left_out = 0
+        """Documents that are there and a manifest deletes."""
+        self._replaced = 0
+        """Documents in whose place a folder stands."""
         self._outcomes: dict[str, Outcome] = {}
         self._inputs: dict[Path, str | None] = {}
         """Hashes of what was there before it was read."""
@@ -127,15 +123,12 @@ class _Sync:
             SituateError: nothing can be sent.
         """
         self._watcher.begin(self._job.config.corpus.name, len(found.sources))
+        gaps = (*self._whereabouts.gaps(found), *self._moved(found))
         self._look(found.sources)
-        if found.sources and not self._read:
-            message = f"none of {len(found.sources)} documents could be read"
-            raise SituateError(message)
-        known = self._index.known
-        seen = self._seen(found.gaps)
-        emptied = self._emptied(safety.gone(known, seen))
-        seen = replace(seen, gaps=(*seen.gaps, *emptied))
-        settled = safety.settle(known, seen)
+        if self._failed and not self._read:
+            raise none_read(len(self._failed))
+        self._give_back(found.sources)
+        settled = self._settled(found.sources, gaps)
         target, withheld, reasons = self._index.within_share(
             settled.documents, allow_deletes
         )
@@ -155,7 +148,7 @@ class _Sync:
                 *(() if stated is None else self._unstated(stated)),
             ),
         )
-        return self._index.send(target, sent)
+        return replace(self._index, unread=settled.unread).send(target, sent)
 
     def _conclude(
         self, settled: Settled, target: Documents, withheld: Sequence[str]
@@ -192,8 +185,7 @@ class _Sync:
             (each.path, each.input): each
             for each in self._index.base.documents.values()
             if each.config == self._config_hash
-            and each.doc_id not in self._job.preparer.deleted
-            and safety.withdrawal(each, self._withdrawn) is None
+            and self._lasts(each)
             and (each.label is None or self._keep == "all")
         }
         changed = []
@@ -245,8 +237,14 @@ class _Sync:
         """Take in a document that was read, or could not be."""
         self._ids.add(outcome)
         said = self._inputs[outcome.source.path]
-        if isinstance(outcome, Failed):
+        if isinstance(outcome, Failed) and outcome.is_deleted:
+            self._leave_out(outcome)
+        elif isinstance(outcome, Failed):
             self._miss(outcome.source, outcome.reason)
+        elif before := self._had_text(outcome):
+            reason = f"{outcome.source.doc_id}: has no text any more"
+            reason += _by_mistake(before)
+            self._miss(outcome.source, reason, before)
         elif said is None or said != self._input(outcome.source):
             reason = f"{outcome.source.doc_id}: changed while it was read"
             self._miss(outcome.source, reason)
@@ -318,21 +316,64 @@ class _Sync:
         others = self._wordings[outcome.doc_id]
         return label_of(outcome.version, outcome.effective_from, others)
 
-    def _miss(self, source: Source, reason: str) -> None:
-        """Note a document that cannot be read."""
-        where = self._where(source)
-        self._missed.append(Missed(path=where, named=source.named))
-        known = [
-            document.doc_id
-            for document in self._index.known.values()
-            if document.path == where
-        ]
-        for doc_id in known or [source.named]:
-            self._outcomes.setdefault(doc_id, "failed")
-        self._failed.append(Note(doc_id=source.named, message=reason))
+    def _leave_out(self, outcome: Failed) -> None:
+        """Pass over a document that a manifest deletes, whatever is there."""
+        self._left_out += 1
+        self._watcher.note(outcome.told)
+
+    def _miss(self, source: Source, reason: str, doc_id: str | None = None) -> None:
+        """Note a document that cannot be read, or not be taken at its word."""
+        where, named = self._where(source), doc_id or source.named
+        given = self._inputs.get(source.path) or size_of(source)
+        self._missed.append(Missed(path=where, named=named, input=given))
+        for each in {known.doc_id for known in self._at.get(where, ())} or {named}:
+            self._outcomes.setdefault(each, "failed")
+        self._fail(source.named, reason)
+
+    def _fail(self, doc_id: str, reason: str) -> None:
+        self._failed.append(Note(doc_id=doc_id, message=reason))
         self._watcher.note(f"failed: {reason}")
 
-    def _seen(self, gaps: Sequence[str]) -> Seen:
+    def _had_text(self, outcome: Written) -> str | None:
+        """Give what a document was known by that has no text now, and had some.
+
+        That is a stub in its place, or half a copy.
+        """
+        before = (
+            *self._at.get(self._where(outcome.source), ()),
+            *self._wordings.get(outcome.doc_id, ()),
+        )
+        found = (each.doc_id for each in before if each.chunks and self._lasts(each))
+        return None if outcome.chunks else next(found, None)
+
+    def _lasts(self, known: DocumentState) -> bool:
+        """Tell whether no manifest deletes a document that is known."""
+        return (
+            known.doc_id not in self._job.preparer.deleted
+            and safety.withdrawal(known, self._withdrawn) is None
+        )
+
+    def _give_back(self, sources: Sequence[Source]) -> None:
+        """Leave an id to the file it is of, where that cannot be read."""
+        claims = safety.usurped(self._index.known, self._seen())
+        by_place = {self._where(each): each for each in sources} if claims else {}
+        for key, rightful in claims.items():
+            document = self._read.pop(key)
+            reason = (
+                f"{document.path}: names doc_id {document.doc_id!r}, which is that of "
+                f"{rightful.path}, and that cannot be read; remove one of the two"
+            )
+            self._miss(by_place[document.path], reason)
+            self._outcomes[document.doc_id] = "failed"
+
+    def _moved(self, found: Found) -> tuple[Gap, ...]:
+        """List again where anything is not in its place; a move hides documents."""
+        places = {self._where(source) for source in found.sources}
+        if self._keep == "all" or self._at.keys() <= places:
+            return ()
+        return self._whereabouts.moved(found)
+
+    def _seen(self, gaps: Sequence[Gap] = ()) -> Seen:
         entries = [each for each in _deletions(self._job) if each.wording is None]
         return Seen(
             read=self._read,
@@ -342,34 +383,28 @@ class _Sync:
                 self._where(entry.source) for entry in entries if entry.source
             ),
             gaps=tuple(gaps),
+            unread=self._index.unread,
             keep=self._keep,
             withdrawn=self._withdrawn,
         )
 
-    def _emptied(self, gone: Documents) -> list[str]:
-        """Say which folders of documents that are gone have nothing left in them.
-
-        That is what a share looks like that is not mounted. Where manifests alone name
-        documents, those say what is gone.
-        """
-        if not self._job.config.corpus.globs:
-            return []
-        folders = {PurePath(document.path).parent for document in gone.values()}
-        gaps = []
-        for folder in sorted(folders):
-            with suppress(OSError), os.scandir(self._job.folder / folder) as entries:
-                if next(entries, None) is None:
-                    gaps.append(
-                        f"folder {folder.as_posix()!r} is empty and held documents; "
-                        "remove it if they are gone for good"
-                    )
-        return gaps
-
-    def _shortfall(self, documents: int) -> tuple[str, ...]:
-        """Say whether too many documents failed."""
-        corpus = self._job.config.corpus
-        reason = too_many_failed(len(self._failed), documents, corpus.max_failed_share)
-        return () if reason is None else (reason,)
+    def _settled(self, sources: Sequence[Source], gaps: Sequence[Gap]) -> Settled:
+        """Decide what stays, once what is gone has been looked for."""
+        known = self._index.known
+        for document in safety.gone(known, self._seen()).values():
+            if self._whereabouts.is_folder(document):
+                self._missed.append(Missed(path=document.path, named=document.doc_id))
+                self._outcomes[document.doc_id] = "failed"
+                self._replaced += 1
+                reason = f"{document.path}: is a folder now"
+                reason += _by_mistake(document.doc_id)
+                self._fail(document.doc_id, reason)
+        # Where manifests alone name documents, those say what is gone.
+        if self._job.config.corpus.globs:
+            gone = safety.gone(known, self._seen()).values()
+            paths = [each.path for each in sources if gone]
+            gaps = (*gaps, *self._whereabouts.emptied(gone, paths))
+        return safety.settle(known, self._seen(gaps))
 
     def _stated(self, target: Documents) -> Stated | None:
         """Count the statements of the whole index, where any are asked for.
@@ -390,22 +425,21 @@ class _Sync:
         reason = stated.shortfall(self._job.config.enrichment.max_fallback_share)
         return () if reason is None else (reason,)
 
+    def _shortfall(self, documents: int) -> tuple[str, ...]:
+        """Say whether too many documents failed."""
+        reason = too_many_failed(
+            len(self._failed),
+            documents - self._left_out + self._replaced,
+            self._job.config.corpus.max_failed_share,
+        )
+        return () if reason is None else (reason,)
+
     def _where(self, source: Source) -> str:
         """Give where a document stands below the config's folder."""
-        place = self._places.of(source.path)
-        return path_id(PurePath(os.path.relpath(place, self._folder)))
+        return self._whereabouts.of(source.path)
 
     def _input(self, source: Source) -> str | None:
-        """Hash all that a document is made from; None where it cannot be read."""
-        most = self._job.preparer.options.limits.max_bytes
-        hashed = hashlib.sha256(_said(source).encode("utf-8", "surrogatepass"))
-        try:
-            for path in (source.path, source.sidecar):
-                if path is not None:
-                    hashed.update(_digest(path, most))
-        except OSError:
-            return None
-        return hashed.hexdigest()
+        return hash_of(source, self._job.preparer.options.limits.max_bytes)
 
 
 def _deletions(job: Job) -> Iterator[Entry]:
@@ -416,27 +450,11 @@ def _deletions(job: Job) -> Iterator[Entry]:
                 yield entry
 
 
-def _digest(path: Path, most: int) -> bytes:
-    """Hash a file, no further than a reader would accept.
-
-    Raises:
-        OSError: it cannot be read.
-    """
-    hashed, left = hashlib.sha256(), most + 1
-    with opened_file(path) as file:
-        while left and (piece := file.read(min(_PIECE, left))):
-            hashed.update(piece)
-            left -= len(piece)
-    return hashed.digest()
-
-
-def _said(source: Source) -> str:
-    """Give what a document's path and a manifest say of it, but not where."""
-    given = source.given
-    told = (
-        None if given is None else [given.doc_id, given.version, asdict(given.metadata)]
+def _by_mistake(doc_id: str) -> str:
+    return (
+        ", which may be a mistake; it stays as it was read last unless a manifest "
+        f"deletes it: {safety.tombstone(doc_id)}"
     )
-    return json.dumps([source.doc_id, told, source.sidecar is None], sort_keys=True)
 
 
 def _chunks(outcome: Written, label: str | None) -> Mapping[str, Hashes]:

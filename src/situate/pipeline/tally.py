@@ -45,7 +45,9 @@ class Tally:
                     pass
 
     def fail(self, document: Failed) -> None:
-        """Count a document that could not be read."""
+        """Count a document that could not be read, but not one that is left out."""
+        if document.is_deleted:
+            return
         self.documents += 1
         self.failed.append(Note(doc_id=document.source.doc_id, message=document.reason))
 
