@@ -93,7 +93,8 @@ class Stated:
         skipped, overdue = self.skipped, self.overdue
         wanting = {each: skipped[each] for each in skipped if each not in NOT_WANTED}
         if self.stopped is not None:
-            return f"{self._cut_short(sum(wanting.values()))}; {self.stopped}"
+            said = cut_short(sum(wanting.values()), self.fallbacks, overdue)
+            return f"{said}; {self.stopped}"
         for reason, number in wanting.items():
             return f"{number} chunks have no statement yet: {REASONS[reason]}"
         if overdue:
@@ -107,15 +108,20 @@ class Stated:
             )
         return None
 
-    def _cut_short(self, unasked: int) -> str:
-        """Count what is missing where the asking ended before its time."""
-        failed = sum(self.fallbacks.get(reason, 0) for reason in AGAIN)
-        verb = "keep their statement of before"
-        if failed:
-            said = f"{unasked + failed} chunks have no statement"
-            return f"{said}, {self.overdue} {verb}" if self.overdue else said
-        said = f"{unasked + self.overdue} chunks were not asked about"
-        return f"{said}, {self.overdue} of which {verb}" if self.overdue else said
+
+def cut_short(unasked: int, fallbacks: Mapping[str, int], overdue: int = 0) -> str:
+    """Say how many chunks are wanting where the asking ended before its time.
+
+    What was asked about in vain counts where another run may get it; `overdue` are
+    chunks that keep the statement of before.
+    """
+    failed = sum(fallbacks.get(reason, 0) for reason in AGAIN)
+    verb = "keep their statement of before"
+    if failed:
+        said = f"{unasked + failed:,} chunks have no statement"
+        return f"{said}, {overdue:,} {verb}" if overdue else said
+    said = f"{unasked + overdue:,} chunks were not asked about"
+    return f"{said}, {overdue:,} of which {verb}" if overdue else said
 
 
 def _text(spent: Spent) -> str | None:
