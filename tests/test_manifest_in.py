@@ -121,6 +121,34 @@ def test_a_sidecar_speaks_of_the_document_it_stands_beside(tmp_path: Path) -> No
     assert found["travel/abroad.md"]["effective_to"] == "2026-12-31"
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "where"),
+    [
+        ("leave.md", "# Pay {ACL_READ=hr}\n\nText.\n", "heading 'Pay'"),
+        ("leave.md", "---\nACL_READ: hr\n---\nText.\n", "front matter"),
+        ("leave.md.meta.toml", 'ACL_READ = "hr"\n', "leave.md.meta.toml"),
+        (
+            "manifest.jsonl",
+            '{"path": "leave.md", "metadata": {"ACL_READ": "hr"}}\n',
+            "docs/manifest.jsonl:1",
+        ),
+    ],
+    ids=["heading", "front matter", "sidecar", "manifest"],
+)
+def test_a_key_that_only_looks_like_a_permission_is_told(
+    tmp_path: Path, name: str, text: str, where: str
+) -> None:
+    """Whoever wrote it means to keep somebody out, and keeps out nobody."""
+    corpus = listed(tmp_path, {"path": "leave.md"}, {"path": "travel/abroad.md"})
+    corpus.document(name, text)
+
+    corpus.run()
+
+    (warning,) = corpus.manifest["warnings"]
+    assert warning["doc_id"] == "leave.md"
+    assert warning["message"].startswith(f"{where}: 'ACL_READ' is no permission")
+
+
 def test_further_keys_may_be_of_authority(tmp_path: Path) -> None:
     """Beside those for which it is never asked."""
     corpus = listed(

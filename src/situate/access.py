@@ -6,6 +6,7 @@ Which keys of metadata decide that stands here and nowhere else (S6). Pure.
 from __future__ import annotations
 
 import json
+import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +19,11 @@ CLASSIFICATION: Final = "classification"
 PERMISSION: Final = ("acl_*", CLASSIFICATION)
 """Keys that say who may see something; `*` stands for any end."""
 
+_NEARLY: Final = frozenset({"acl", "acls", f"{CLASSIFICATION}s"})
+
+_WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+")
+"""Parts of a key, by what stands between them or by a capital."""
+
 VALIDITY: Final = ("effective_from", "effective_to")
 """Keys that say when it is in force."""
 
@@ -25,6 +31,17 @@ VALIDITY: Final = ("effective_from", "effective_to")
 def is_permission(key: str) -> bool:
     """Tell whether a key says who may see something."""
     return any(fnmatchcase(key, pattern) for pattern in PERMISSION)
+
+
+def resembles_permission(key: str) -> bool:
+    """Tell whether a key says nothing of who may see it, and looks as if it did.
+
+    As `ACL_READ`, `acl-read`, `aclRead`, `acl` and `Classification` do.
+    """
+    if is_permission(key):
+        return False
+    spellings = ("_".join(_WORDS.findall(key)).lower(), key.lower())
+    return any(is_permission(each) or each in _NEARLY for each in spellings)
 
 
 def access_of(metadata: Metadata) -> str:

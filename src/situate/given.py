@@ -16,7 +16,7 @@ from situate.errors import ReadError, RecordError
 from situate.fields import typed
 from situate.files import opened
 from situate.model import Metadata
-from situate.readers.decoding import clean
+from situate.readers.decoding import as_name
 from situate.readers.frontmatter import (
     MAX_CHARACTERS,
     describe,
@@ -139,7 +139,7 @@ def _name(beside: Mapping[str, object], key: str, where: str) -> str | None:
     value = beside.get(key)
     if value is None:
         return None
-    name = " ".join(clean(typed(str, value, f"{where}: {key}")).split())
+    name = as_name(typed(str, value, f"{where}: {key}"))
     if not name:
         message = f"{where}: {key} is blank"
         raise RecordError(message)

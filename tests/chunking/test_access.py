@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from situate.access import access_of, is_permission
+from situate.access import access_of, is_permission, resembles_permission
 from situate.chunking import Rules, chunk
 from situate.model import Metadata
 from situate.readers import read
@@ -187,6 +187,22 @@ def test_equal_values_are_one_access_wherever_they_were_read() -> None:
 def test_permission_goes_by_the_name_of_its_key(key: str, *, expected: bool) -> None:
     """`acl_` and anything behind it, and `classification`."""
     assert is_permission(key) == expected
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        *((key, True) for key in ("ACL_READ", "acl-read", "aclRead", "ACLRead")),
+        *((key, True) for key in ("Classification", "classifications", "acl", "ACLs")),
+        *((key, False) for key in ("acl_read", "acl_READ", "classification", "owner")),
+        *((key, False) for key in ("aclu", "oracle", "classified", "miracl_e")),
+    ],
+)
+def test_a_key_that_is_nearly_a_permission_is_told_from_one(
+    key: str, *, expected: bool
+) -> None:
+    """By case, marks between words, and what is missing at the end."""
+    assert resembles_permission(key) == expected
 
 
 def _siblings(*metadata: Metadata) -> Document:

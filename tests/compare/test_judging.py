@@ -310,9 +310,13 @@ def some(answer: Answer, but: int) -> Callable[[dict[str, Any]], Answer]:
             {},
             "chunks were not asked about",
         ),
+        (
+            *(Answer(status=503, text="{}"), {"max_attempts": 1}),
+            "findable-v1: 3 chunks have no statement",
+        ),
         (None, {"max_total_tokens": 2_300}, "chunks were not asked about"),
     ],
-    ids=["refused", "stopped", "budget"],
+    ids=["refused", "stopped", "outage", "budget"],
 )
 def test_sentences_that_could_not_be_had_leave_it_undecided(
     tmp_path: Path,

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from typer.testing import Result
 
+    from situate.model import JsonValue
+
 
 def situate(*arguments: str | Path) -> Result:
     """Run a command."""
@@ -252,17 +254,59 @@ def test_half_a_delta_is_refused(tmp_path: Path) -> None:
     assert "metadata_updates.jsonl: cannot be read" in done.stderr
 
 
-def test_a_value_that_opensearch_cannot_hold_is_refused_by_name(tmp_path: Path) -> None:
-    """Elasticsearch stores it without indexing it."""
-    record = a_record(metadata=Metadata(custom={"note": "x" * 33_000}))
+LONG: dict[str, JsonValue] = {"of": [{"note": "x" * 33_000}], "said": "short"}
+
+
+def custom_in(source: Path) -> list[dict[str, JsonValue]]:
+    """Give the custom keys of all documents of an export."""
+    lines = (source.parent / "out" / "bulk-00001.ndjson").read_bytes().splitlines()
+    return [json.loads(line)["metadata"]["custom"] for line in lines[1::2]]
+
+
+def test_a_value_that_opensearch_cannot_hold_is_left_out_by_name(
+    tmp_path: Path,
+) -> None:
+    """One long value keeps nothing else from the store."""
+    records = [
+        a_record(metadata=Metadata(custom={"notes": LONG, "owner": "hr"})),
+        a_record(chunk_id="leave.md:b", metadata=Metadata(custom={"notes": LONG})),
+        a_record(chunk_id="leave.md:c", metadata=Metadata(custom={"owner": "it"})),
+    ]
+    source = chunks_file(tmp_path / "chunks.jsonl", records)
+
+    done = export(source)
+
+    assert done.exit_code == 3
+    assert custom_in(source) == [{"owner": "hr"}, {}, {"owner": "it"}]
+    assert (
+        "left out: metadata.custom.notes of 'leave.md:days', whose 33,020 bytes "
+        "are too many for the store; the same of 1 more record"
+    ) in done.stderr
+
+
+def test_elasticsearch_stores_a_long_value_without_indexing_it(tmp_path: Path) -> None:
+    """Nothing has to be left out."""
+    record = a_record(metadata=Metadata(custom={"notes": LONG}))
     source = chunks_file(tmp_path / "chunks.jsonl", [record])
 
-    refused = export(source)
-    taken = export(source, "--to", "elasticsearch")
+    done = export(source, "--to", "elasticsearch")
 
-    assert refused.exit_code == 2
-    assert "'leave.md:days': metadata.custom.note has 33,011 bytes" in refused.stderr
-    assert taken.exit_code == 0
+    assert done.exit_code == 0
+    assert custom_in(source) == [{"notes": LONG}]
+
+
+@pytest.mark.parametrize("key", ["acl_groups", "classification"])
+def test_no_permission_is_left_out(tmp_path: Path, key: str) -> None:
+    """Without it the record might be shown to anybody: nothing is written."""
+    record = a_record(metadata=Metadata(custom={key: "x" * 33_000}))
+    source = chunks_file(tmp_path / "chunks.jsonl", [record])
+
+    done = export(source)
+
+    assert done.exit_code == 2
+    assert f"'leave.md:days': metadata.custom.{key} has 33,0" in done.stderr
+    assert "says who may see it" in done.stderr
+    assert not (tmp_path / "out").exists()
 
 
 def test_two_exports_do_not_write_one_folder(source: Path) -> None:
@@ -282,4 +326,5 @@ def test_json_says_what_was_written(source: Path) -> None:
         "parts": ["bulk-00001.ndjson"],
         "changes": {"upsert": 2, "metadata_update": 0, "delete": 0},
         "without_vector": 0,
+        "left_out": [],
     }

@@ -90,6 +90,22 @@ def test_each_wording_answers_for_its_own_days(corpus: Corpus, store: Store) -> 
     assert answers(store, "2025-01-01") == [28]
 
 
+def test_a_section_is_not_in_force_before_its_wording(tmp_path: Path) -> None:
+    """Two wordings may date a section alike: on each day one of them is found."""
+    corpus, store = Corpus(folder=tmp_path).configure(**KEEPING), Store()
+    for days, begins in ((25, "2024-01-01"), (28, "2026-01-01")):
+        said = leave(days, effective_from=begins)
+        dated = said.replace("## Days", "## Days {effective_from=2024-05-01}")
+        corpus.document("leave.md", dated)
+        delivered(corpus, store)
+
+    found = {day: answers(store, day) for day in ("2024-02-01", "2024-06-01")}
+
+    assert found == {"2024-02-01": [], "2024-06-01": [25]}
+    assert answers(store, "2026-01-01") == [28]
+    assert synced(corpus).run is None
+
+
 def test_a_new_wording_deletes_nothing_and_embeds_only_what_is_new(
     corpus: Corpus, store: Store
 ) -> None:

@@ -41,10 +41,15 @@ paragraphs = st.lists(
 )
 
 
-def markdown(front: dict[str, str], parts: list[str]) -> str:
-    """Write a document, each part a section of its own."""
+def markdown(front: dict[str, str], parts: list[str], begins: str | None = None) -> str:
+    """Write a document, each part a section of its own, which may have its own day.
+
+    Its first day stands among its keys as well, as sections may hide it.
+    """
+    front = {**front, "wording": front.get("effective_from", "")}
     head = "".join(f"{key}: {json.dumps(value)}\n" for key, value in front.items())
-    sections = "".join(f"## {part[:4]}\n\n{part}\n\n" for part in parts)
+    said = "" if begins is None else f" {{effective_from={begins}}}"
+    sections = "".join(f"## {part[:4]}{said}\n\n{part}\n\n" for part in parts)
     return f"---\n{head}---\n# Rules\n\nThey hold.\n\n{sections}"
 
 
@@ -99,11 +104,17 @@ class Histories(RuleBasedStateMachine):
         slot=slots,
         parts=paragraphs,
         said=st.sampled_from([{}, {"version": "1"}, {"effective_to": "2026-12-31"}]),
+        own=st.sampled_from((None, "2023-06-01", "2025-03-01", "2026-08-01")),
     )
     def write(
-        self, wording: Wording, slot: str, parts: list[str], said: dict[str, str]
+        self,
+        wording: Wording,
+        slot: str,
+        parts: list[str],
+        said: dict[str, str],
+        own: str | None,
     ) -> None:
-        """Write a wording over whatever the file holds."""
+        """Write a wording over whatever the file holds; `own` is its sections' day."""
         doc_id, begins = wording
         front = {"doc_id": doc_id, **said}
         if begins is not None:
@@ -111,7 +122,7 @@ class Histories(RuleBasedStateMachine):
         for name in [name for name, one in self.files.items() if one == wording]:
             self.remove(name)
         name = f"{slot}-{doc_id[-1]}.md"
-        self.corpus.document(name, markdown(front, parts))
+        self.corpus.document(name, markdown(front, parts, own))
         self.files[name] = wording
 
     def remove(self, name: str) -> None:
@@ -221,11 +232,11 @@ class Histories(RuleBasedStateMachine):
             days = [one for name, one in self.known if name == doc_id]
             later = sorted(day for day in days if day and day > (begins or ""))
             for record in records:
-                wanted = ended(record, later[0] if later else None)
+                wanted = bounded(record, begins, later[0] if later else None)
                 expected[(record["chunk_id"], begins)] = wanted
         found = {}
         for name, record in self.store.records.items():
-            chunk_id, begins = record["chunk_id"], record["metadata"]["effective_from"]
+            chunk_id, begins = record["chunk_id"], wording_of(record)
             found[(chunk_id, begins)] = record
             label = name.removeprefix(f"{chunk_id}@")
             self.labels.setdefault((record["doc_id"], begins), {label}).add(label)
@@ -245,25 +256,33 @@ class Histories(RuleBasedStateMachine):
             for day in DAYS:
                 begun = [one or "" for one in days if (one or "") <= day]
                 found = {
-                    record["metadata"]["effective_from"] or ""
+                    wording_of(record) or ""
                     for record in self.store.records.values()
                     if record["doc_id"] == doc_id and in_force(record, day)
                 }
                 assert found <= {max(begun)} if begun else not found
 
 
-def ended(record: dict[str, Any], following: str | None) -> dict[str, Any]:
-    """Give a record that ends before the next wording, which begins with a year."""
-    if following is None:
-        return record
-    before = {
-        "2024-01-01": "2023-12-31",
-        "2025-01-01": "2024-12-31",
-        "2026-07-01": "2026-06-30",
-        "2030-01-01": "2029-12-31",
-    }[following]
-    own = record["metadata"]["effective_to"]
-    metadata = {**record["metadata"], "effective_to": min(own or before, before)}
+def wording_of(record: dict[str, Any]) -> str | None:
+    """Give the first day of the wording that a record is of."""
+    return record["metadata"]["custom"].get("wording") or None
+
+
+def bounded(
+    record: dict[str, Any], begins: str | None, following: str | None
+) -> dict[str, Any]:
+    """Give a record that begins with its wording and ends before the next one."""
+    metadata = dict(record["metadata"])
+    if begins is not None:
+        metadata["effective_from"] = max(metadata["effective_from"] or "", begins)
+    if following is not None:
+        before = {
+            "2024-01-01": "2023-12-31",
+            "2025-01-01": "2024-12-31",
+            "2026-07-01": "2026-06-30",
+            "2030-01-01": "2029-12-31",
+        }[following]
+        metadata["effective_to"] = min(metadata["effective_to"] or before, before)
     metadata["metadata_hash"] = metadata_hash(metadata)
     return {**record, "metadata": metadata}
 

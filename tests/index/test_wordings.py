@@ -140,8 +140,8 @@ def test_a_validity_that_ends_before_it_begins_is_none() -> None:
 def test_a_state_says_of_wordings_only_what_there_is_to_say() -> None:
     """Lines of corpora that keep the latest are as they were."""
     plain = replace(wording(None, None), label=None)
-    whole = replace(wording("1", "2024-01-01"), until="2024-12-31")
+    whole = replace(wording("1", "2024-01-01"), until="2024-12-31", since="2024-01-01")
 
-    assert not {"label", "effective_from", "until"} & plain.to_record().keys()
+    assert not {"label", "effective_from", "until", "since"} & plain.to_record().keys()
     for each in (plain, whole):
         assert DocumentState.from_record(each.to_record(), "state") == each

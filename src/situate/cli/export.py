@@ -61,7 +61,8 @@ def export(  # noqa: PLR0913 - each is an option of its own
     sent from here, and no state advances.
 
     Exit codes: 0 written; 2 a file, or the name or size of the index, cannot be used;
-    3 written, but the file of vectors lacks some; 4 another run writes the folder.
+    3 written, but the file of vectors lacks some, or values too long for the store are
+    left out; 4 another run writes the folder.
     """
     from situate.export import STORES
     from situate.export.store import Target
@@ -85,15 +86,25 @@ def export(  # noqa: PLR0913 - each is an option of its own
 
 
 def _conclude(found: Exported) -> None:
+    from situate.cli.figures import many
+
     counts, parts = found.changes, len(found.parts)
     console.say(
         f"{counts['upsert']:,} to index, {counts['metadata_update']:,} to update, "
         f"{counts['delete']:,} to delete, in {parts:,} "
         f"{'file' if parts == 1 else 'files'} in {found.folder}"
     )
+    for each in found.left_out:
+        more = each.records - 1
+        console.say(
+            f"left out: metadata.custom.{each.key:.60} of {each.chunk_id!r}, whose "
+            f"{each.bytes:,} bytes are too many for the store"
+            + (f"; the same of {many(more, 'more record')}" if more else "")
+        )
     if found.without_vector:
         console.say(
             f"records to be embedded that have no vector: {found.without_vector:,}; "
             "they are found by words alone"
         )
+    if found.without_vector or found.left_out:
         raise typer.Exit(3)

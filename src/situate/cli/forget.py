@@ -32,9 +32,9 @@ def forget(
     reach. Doing it again changes nothing, and completes what was interrupted.
 
     Exit codes: 0 done, also where nothing was left; 1 the cache or a file cannot be
-    written; 2 the document is still there, a batch that asks about it is open, or a
-    file cannot be read; 4 another command writes the same output or
-    notes what it spends in a ledger of it.
+    written; 2 the document is still there, a batch that asks about it is open, DOC_ID
+    is the path of another document and no id, or a file cannot be read; 4 another
+    command writes the same output or notes what it spends in a ledger of it.
     """
     from situate.config import load
     from situate.pipeline import forgetting
@@ -53,8 +53,13 @@ def _show(receipt: Receipt) -> None:
     console.line(f"{receipt.corpus}: {receipt.doc_id}")
     for each in receipt.removed:
         console.line(f"removed    {each.count:>6,} {each.artefact:<10} {each.where}")
-    if not receipt.removed:
-        console.line("removed    nothing: no output, index, ledger or cache has it")
+    if not receipt.is_known:
+        console.line(
+            f"nothing is known under {receipt.doc_id!r}, nothing was removed"
+            f"{' of it' if receipt.removed else ''}"
+        )
+    elif not receipt.removed:
+        console.line("removed    nothing: a delta that waits is all that names it")
     if receipt.run is not None:
         console.line(f"delta      {receipt.folder}")
     for stays in receipt.kept:

@@ -45,6 +45,10 @@ class Elasticsearch:
             found["queries/hybrid-basic.json"] = _added(target.dimensions)
         return found
 
+    def too_long(self, record: Record) -> Mapping[str, int]:  # noqa: ARG002 - a store may have to look
+        """Find nothing: what is above `ignore_above` is stored and not indexed."""
+        return {}
+
     def put(self, record: Record, vector: list[float] | None) -> bytes:
         """Write a whole record as `index`."""
         return bulk.put(record, vector)

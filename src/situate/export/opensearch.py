@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from situate.errors import RecordError
 from situate.export import bulk, queries
 from situate.export.documents import metadata_of
 from situate.export.mapping import mappings
+from situate.fields import typed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
 _WINDOW: Final = 50
 
-_LONGEST: Final = 32_000
-"""Bytes of a value in a flat object with its path: Lucene takes 32,766."""
-
 
 @dataclass(frozen=True, slots=True)
 class OpenSearch:
@@ -30,6 +27,8 @@ class OpenSearch:
     part: ClassVar[str] = bulk.PART
     most_dimensions: ClassVar[int] = 16_000
     """Of `knn_vector`, by the documentation of its engines."""
+    longest: ClassVar[int] = 32_000
+    """Of a value in a flat object with its path: Lucene takes 32,766."""
 
     def files(self, target: Target) -> Mapping[str, JsonValue]:
         """Give the index template, the queries and the pipeline that one needs."""
@@ -49,22 +48,21 @@ class OpenSearch:
             found["queries/hybrid-pipeline.json"] = _pipeline()
         return found
 
-    def put(self, record: Record, vector: list[float] | None) -> bytes:
-        """Write a whole record as `index`.
+    def too_long(self, record: Record) -> Mapping[str, int]:
+        """Give the bytes of what is too long for a flat object, by custom key."""
+        # Elasticsearch has `ignore_above` for this; a flat object has no such bound.
+        custom = typed(dict, metadata_of(record)["custom"], "custom")
+        found = {
+            key: max(_sizes(value, f"custom.{key}")) for key, value in custom.items()
+        }
+        return {key: size for key, size in found.items() if size > self.longest}
 
-        Raises:
-            RecordError: a value of `custom` is too long for a flat object.
-        """
-        _check(record)
+    def put(self, record: Record, vector: list[float] | None) -> bytes:
+        """Write a whole record as `index`."""
         return bulk.put(record, vector)
 
     def update(self, record: Record, vector: list[float] | None) -> bytes:
-        """Write a record without its texts as `update`.
-
-        Raises:
-            RecordError: a value of `custom` is too long for a flat object.
-        """
-        _check(record)
+        """Write a record without its texts as `update`."""
         return bulk.update(record, vector)
 
     def delete(self, record: Record) -> bytes:
@@ -112,21 +110,9 @@ def _pipeline() -> Record:
     }
 
 
-def _check(record: Record) -> None:
-    # Elasticsearch has `ignore_above` for this; a flat object has no such bound.
-    for path, value in _leaves(metadata_of(record)["custom"], "custom"):
-        size = len(path.encode()) + len(value.encode("utf-8", "replace"))
-        if size > _LONGEST:
-            message = (
-                f"{record['chunk_id']!r}: metadata.{path} has {size:,} bytes; a flat "
-                f"object of OpenSearch takes {_LONGEST:,}; leave it out by "
-                "metadata.keep"
-            )
-            raise RecordError(message)
-
-
-def _leaves(value: JsonValue, path: str) -> Iterator[tuple[str, str]]:
-    """Yield the values that are no objects, each with its path."""
+def _sizes(value: JsonValue, path: str) -> Iterator[int]:
+    """Yield the bytes of all values that are no objects, each with its path."""
+    yield 0
     waiting: list[tuple[str, JsonValue]] = [(path, value)]
     while waiting:
         where, found = waiting.pop()
@@ -135,4 +121,5 @@ def _leaves(value: JsonValue, path: str) -> Iterator[tuple[str, str]]:
         elif isinstance(found, list):
             waiting.extend((where, below) for below in found)
         else:
-            yield where, str(found)
+            size = len(str(found).encode("utf-8", "replace"))
+            yield len(where.encode("utf-8", "replace")) + size

@@ -41,6 +41,9 @@ class Store(Protocol):
     def files(self, target: Target) -> Mapping[str, JsonValue]:
         """Give what sets an index up and queries it, by the name of its file."""
 
+    def too_long(self, record: Record) -> Mapping[str, int]:
+        """Give the bytes of what it would refuse a record for, by custom key."""
+
     def put(self, record: Record, vector: list[float] | None) -> bytes:
         """Write a whole record, to take the place of what has its id.
 

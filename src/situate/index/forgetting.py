@@ -68,6 +68,26 @@ def held(doc_id: str, states: Iterable[State], pending: Pending | None) -> Held:
     )
 
 
+def standing_at(
+    path: str, states: Iterable[State], pending: Pending | None
+) -> frozenset[str]:
+    """Name the documents that stand at a path, or did, and are called otherwise.
+
+    It may lead there from the config's folder or from a folder below it.
+    """
+    sent = [] if pending is None else [pending.documents]
+    return frozenset(
+        known.doc_id
+        for documents in [*(state.documents for state in states), *sent]
+        for known in documents.values()
+        if known.path == path
+        or (
+            known.path.endswith(f"/{path}")
+            and not f"/{known.path}".endswith(f"/{known.doc_id}")
+        )
+    ) - {path}
+
+
 def forgotten(state: State, doc_id: str) -> State:
     """Give a state without a document."""
     return replace(

@@ -168,20 +168,62 @@ def tidy(folder: Path) -> int:
     return 1
 
 
+def without_failures(folder: Path, present: Collection[str]) -> int:
+    """Take failures of documents that are gone out of summaries; count the failures.
+
+    `present` are the ids of those that are there.
+
+    Raises:
+        OSError: the file system refuses.
+        RecordError: a summary cannot be read.
+    """
+    count = 0
+    for run in _runs(folder):
+        path = folder / run / SUMMARY
+        content = _content(path)
+        if content is None:
+            continue
+        summary = dict(from_line(content, str(path)))
+        fields = Fields(summary, str(path))
+        failed = fields.listed("failed", dict)
+        stay = [note for note in failed if note.get("doc_id") in present]
+        if len(stay) == len(failed):
+            continue
+        gone = {str(note.get("doc_id")) for note in failed} - set(present)
+        documents = fields.object("documents")
+        summary["documents"] = {
+            key: documents[key] for key in documents if key not in gone
+        }
+        summary["counts"] = {**fields.object("counts"), "failed": len(stay)}
+        summary["failed"] = list(stay)
+        summary["reasons"] = [
+            reason
+            for reason in fields.listed("reasons", str)
+            if not any(f"{name} cannot be read" in reason for name in gone)
+        ]
+        put(path, [_json(summary)])
+        count += len(failed) - len(stay)
+    return count
+
+
+def _runs(folder: Path) -> list[str]:
+    """Name the deltas in a folder."""
+    return [
+        path.name
+        for path in (folder.iterdir() if is_folder(folder) else ())
+        if _RUN.match(path.name) and is_folder(path)
+    ]
+
+
 def naming(folder: Path, doc_id: str) -> frozenset[str]:
     """Give the deltas that delete chunks of a document, or whose summary lists it.
 
     Raises:
         RecordError: one cannot be read.
     """
-    runs = (
-        path.name
-        for path in (folder.iterdir() if is_folder(folder) else ())
-        if _RUN.match(path.name) and is_folder(path)
-    )
     return frozenset(
         run
-        for run in runs
+        for run in _runs(folder)
         if doc_id in _listed_in(folder / run / SUMMARY)
         or doc_id in deleted_in(folder, run)
     )

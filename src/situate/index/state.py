@@ -197,6 +197,9 @@ class DocumentState:
     effective_from: str | None = None
     until: str | None = None
     """The day before the next wording begins."""
+    since: str | None = None
+    """The day on which it begins itself, where wordings may stand side by side: none
+    of its sections is in force before."""
 
     @property
     def key(self) -> str:
@@ -209,6 +212,7 @@ class DocumentState:
             "label": self.label,
             "effective_from": self.effective_from,
             "until": self.until,
+            "since": self.since,
         }
         return {
             "doc_id": self.doc_id,
@@ -249,6 +253,7 @@ class DocumentState:
             label=_said(fields, "label"),
             effective_from=_said(fields, "effective_from"),
             until=_said(fields, "until"),
+            since=_said(fields, "since"),
             chunks={
                 key: Hashes.from_list(value, where)
                 for key, value in fields.object("chunks").items()

@@ -1,8 +1,9 @@
 """Wordings of one document side by side, each in force until the next one (S5).
 
 A wording is told by the day from which it is in force: what is read with that day
-corrects it, what is read with another stands beside it. Its records get the last day
-that follows from the next wording, so that a range filter finds one wording for a day.
+corrects it, what is read with another stands beside it. Its records begin with it at
+the earliest, and get the last day that follows from the next wording, so that a range
+filter finds one wording for a day, whatever dates its headings name.
 Pure; the lines of records are handed in.
 """
 
@@ -61,24 +62,29 @@ def in_order(
 ) -> Documents:
     """Give documents in which each wording ends where the next one begins.
 
+    One without others that has the ids of its chunks is as in an index of the latest.
     `lines` gives the records of a document by their names.
 
     Raises:
-        RecordError: those of a wording whose last day changes are not there.
+        RecordError: those of a wording whose days change are not there.
     """
     begins: dict[str, list[str | None]] = {}
     for document in documents.values():
         begins.setdefault(document.doc_id, []).append(document.effective_from)
     found = dict(documents)
     for key, document in documents.items():
-        until = successions(begins[document.doc_id])[document.effective_from]
-        if until != document.until:
-            found[key] = _ending(replace(document, until=until), lines(document))
+        days = begins[document.doc_id]
+        is_wording = document.label is not None or len(days) > 1
+        since = document.effective_from if is_wording else None
+        until = successions(days)[document.effective_from]
+        if (since, until) != (document.since, document.until):
+            bounded = replace(document, since=since, until=until)
+            found[key] = _hashed(bounded, lines(document))
     return found
 
 
 def as_sent(record: Record, document: DocumentState) -> Record:
-    """Give a chunk's record as a store is to have it: with its name and last day."""
+    """Give a chunk's record as a store is to have it: with its name and its days."""
     found: Record = {}
     for key, value in record.items():
         found[key] = value
@@ -88,15 +94,20 @@ def as_sent(record: Record, document: DocumentState) -> Record:
             found["parent_record_id"] = (
                 None if value is None else record_id(str(value), document.label)
             )
-    if document.until is not None:
-        metadata = typed(dict, found["metadata"], "metadata")
-        last = typed(str, metadata["effective_to"] or document.until, "effective_to")
-        metadata = {**metadata, "effective_to": min(last, document.until)}
-        found["metadata"] = {**metadata, "metadata_hash": metadata_hash(metadata)}
+    bounds = (
+        ("effective_from", document.since, max),
+        ("effective_to", document.until, min),
+    )
+    for key, day, narrower in bounds:
+        if day is not None:
+            metadata = typed(dict, found["metadata"], "metadata")
+            own = typed(str, metadata[key] or day, key)
+            metadata = {**metadata, key: narrower(own, day)}
+            found["metadata"] = {**metadata, "metadata_hash": metadata_hash(metadata)}
     return found
 
 
-def _ending(document: DocumentState, lines: Mapping[str, bytes]) -> DocumentState:
+def _hashed(document: DocumentState, lines: Mapping[str, bytes]) -> DocumentState:
     """Give a wording with the hashes of what is sent of it."""
     return replace(
         document,

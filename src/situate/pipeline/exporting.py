@@ -11,15 +11,16 @@ import re
 import shutil
 from collections import Counter
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from situate import files
-from situate.errors import ConfigError
+from situate.access import is_permission
+from situate.errors import ConfigError, RecordError
 from situate.export.documents import metadata_of
 from situate.export.store import check_name
 from situate.export.vectors import Vectors
-from situate.fields import Fields
+from situate.fields import Fields, typed
 from situate.index.parcel import FILES, TEXTS
 from situate.output import Draft, held, put, writing
 from situate.pipeline import exported
@@ -56,6 +57,19 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A key of `metadata.custom` that is too long for a store."""
+
+    key: str
+    chunk_id: str
+    """The first record that has to do without."""
+    bytes: int
+    """Of its value there, with the path to it."""
+    records: int
+    """How many have to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Exported:
     """What was written."""
 
@@ -65,6 +79,7 @@ class Exported:
     changes: Mapping[Op, int]
     without_vector: int
     """Records to be embedded for which the file of vectors has none."""
+    left_out: tuple[LeftOut, ...]
 
 
 def export(store: Store, request: Request, *, most_bytes: int = MOST_BYTES) -> Exported:
@@ -108,6 +123,7 @@ def _tell(store: Store, request: Request, draft: Path, most_bytes: int) -> Expor
     """
     counts: Counter[Op] = Counter()
     lacking = 0
+    left_out: dict[str, LeftOut] = {}
     with ExitStack() as stack:
         dimensions = request.target.dimensions
         known = None
@@ -119,6 +135,8 @@ def _tell(store: Store, request: Request, draft: Path, most_bytes: int) -> Expor
             if op == "delete":
                 parts.add(store.delete(record))
                 continue
+            if long := store.too_long(record):
+                record = _without(record, long, left_out)  # noqa: PLW2901 - what is left of it
             vector = None if known is None else _vector(record, known)
             if op == "metadata_update":
                 parts.add(store.update(record, vector))
@@ -135,7 +153,33 @@ def _tell(store: Store, request: Request, draft: Path, most_bytes: int) -> Expor
         parts=tuple(parts.names),
         changes={op: counts[op] for op in FILES},
         without_vector=lacking,
+        left_out=tuple(left_out.values()),
     )
+
+
+def _without(
+    record: Record, long: Mapping[str, int], left_out: dict[str, LeftOut]
+) -> Record:
+    """Give a record without custom keys, and note them.
+
+    Raises:
+        RecordError: one says who may see it.
+    """
+    chunk_id = str(record["chunk_id"])
+    for key, size in long.items():
+        if is_permission(key):
+            message = (
+                f"{chunk_id!r}: metadata.custom.{key:.60} has {size:,} bytes, too many "
+                "for the store, and says who may see it"
+            )
+            raise RecordError(message)
+        first = LeftOut(key=key, chunk_id=chunk_id, bytes=size, records=0)
+        known = left_out.get(key, first)
+        left_out[key] = replace(known, records=known.records + 1)
+    metadata = metadata_of(record)
+    custom = typed(dict, metadata["custom"], "custom")
+    kept = {key: custom[key] for key in custom if key not in long}
+    return {**record, "metadata": {**metadata, "custom": kept}}
 
 
 class _Parts:

@@ -19,7 +19,7 @@ from situate.enrichment.cache import User
 from situate.enrichment.cache import forgetting as caches
 from situate.enrichment.ledger import rewriting
 from situate.errors import ConfigError
-from situate.files import is_folder, resolved
+from situate.files import is_folder
 from situate.files import opened as opened_file
 from situate.index import forgetting as indexed
 from situate.index import parcel
@@ -27,21 +27,21 @@ from situate.index.inventory import joined
 from situate.model import document_of, quoted
 from situate.output import held, put, writing
 from situate.pipeline import published
-from situate.pipeline.documents import Failed
 from situate.pipeline.indexing import Index, opened
 from situate.pipeline.jobs import unasked
-from situate.pipeline.parallel import write_all
 from situate.pipeline.sent import Sent
+from situate.pipeline.standing import Wanted, present, refuse
+from situate.readers.decoding import as_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from situate.config import Config
+    from situate.corpus import Found as Listed
     from situate.enrichment.cache.forgetting import Traces
     from situate.enrichment.forgetting import Mentions
     from situate.index.forgetting import Held
-    from situate.pipeline.jobs import Job
     from situate.pipeline.published import Published
 
 Artefact = Literal[
@@ -78,6 +78,9 @@ class Receipt:
 
     corpus: str
     doc_id: str
+    """As it is known, which may be spelled otherwise than it was asked for."""
+    is_known: bool
+    """Whether anything was found under this id."""
     removed: tuple[Removed, ...]
     kept: tuple[str, ...]
     """What situate has and does not remove, and why."""
@@ -94,7 +97,8 @@ def forget(config: Config, doc_id: str) -> Receipt:
 
     Raises:
         ConfigError: the document is still a source of the corpus, a batch that asks
-            about it is open, or something in the config cannot be used.
+            about it is open, nothing is known under this id and it is the path of a
+            document, or something in the config cannot be used.
         RecordError: a file of situate's cannot be read.
         Locked: another command writes what this has to.
         CacheBroken: the cache cannot be written, or not at once.
@@ -103,9 +107,10 @@ def forget(config: Config, doc_id: str) -> Receipt:
     # To delete needs no leave to ask, nor anybody who could be asked.
     (job,) = unasked([config])
     with opened(config) as index, _alone(config):
-        found = _Found.of(config, doc_id, index)
-        unread = _refuse_source(job, doc_id, found)
-        work = _Forgetting(config, doc_id, index, found)
+        there = job.survey()
+        found = _known(config, doc_id, index, there)
+        unread = refuse(job, there, found.wanted)
+        work = _Forgetting(config, index, found, present(job, there, found.wanted))
         with writing(config.output.path):
             work.remove()
         return work.receipt((*unread, *_beyond(config, work.sent)))
@@ -133,6 +138,7 @@ def _alone(config: Config) -> Iterator[None]:
 class _Found:
     """What there is of a document."""
 
+    doc_id: str
     index: Held
     deltas: frozenset[str]
     """Those that delete it or tell of it."""
@@ -145,6 +151,8 @@ class _Found:
     """All there are: their texts do not say whose they are."""
     is_compared: bool
     """Whether one of them quotes its id, which may be what something else is called."""
+    others: frozenset[str]
+    """What documents are called that stand, or stood, where it would be a path."""
 
     @classmethod
     def of(cls, config: Config, doc_id: str, index: Index) -> _Found:
@@ -157,7 +165,8 @@ class _Found:
         """
         output, cache = config.output, config.cache.directory
         _refuse_tickets(config, doc_id)
-        known = indexed.held(doc_id, index.folder.generations(), index.pending)
+        states = tuple(index.folder.generations())
+        known = indexed.held(doc_id, states, index.pending)
         told = {
             path: ledgers.mentions(path, doc_id)
             for path in (output.beside(name) for name in _LEDGERS)
@@ -171,15 +180,41 @@ class _Found:
             ),
         )
         comparisons = tuple(_comparisons(config))
+        out = published.find(output, doc_id)
         return cls(
+            doc_id=doc_id,
             index=known,
             deltas=parcel.naming(output.deltas, doc_id),
             awaited=frozenset(() if index.pending is None else (index.pending.run,)),
-            published=published.find(output, doc_id),
+            published=out,
             ledgers=told,
             cache=traces,
             comparisons=comparisons,
             is_compared=any(_names(path, doc_id) for path in comparisons),
+            others=out.from_there | indexed.standing_at(doc_id, states, index.pending),
+        )
+
+    @property
+    def is_known(self) -> bool:
+        """Whether anything at all may be its."""
+        return bool(not self.is_empty or self.index.doubts or self.deltas)
+
+    @property
+    def wanted(self) -> Wanted:
+        """What sources are held against; sentences may go by the path of a file."""
+        is_held = (
+            not self.index.is_empty
+            or self.index.doubts
+            or self.published.chunks
+            or self.published.blocks
+            or not self.cache.is_empty
+            or any(each.lines for each in self.ledgers.values())
+        )
+        return Wanted(
+            doc_id=self.doc_id,
+            is_held=bool(is_held),
+            paths=self.index.paths,
+            others=self.others,
         )
 
     @property
@@ -198,12 +233,13 @@ class _Forgetting:
     """One document being removed from one corpus."""
 
     def __init__(
-        self, config: Config, doc_id: str, index: Index, found: _Found
+        self, config: Config, index: Index, found: _Found, present: frozenset[str]
     ) -> None:
         self._config = config
-        self._doc_id = doc_id
+        self._doc_id = found.doc_id
         self._index = index
         self._found = found
+        self._present = present
         self._removed: list[Removed] = []
         self.sent: Sent | None = None
 
@@ -221,6 +257,7 @@ class _Forgetting:
             self._ledgers()
             self._published()
         self._from_index()
+        self._failures()
 
     def receipt(self, beyond: Iterable[str]) -> Receipt:
         """Say what has become of it all."""
@@ -228,6 +265,7 @@ class _Forgetting:
         return Receipt(
             corpus=self._config.corpus.name,
             doc_id=self._doc_id,
+            is_known=self._found.is_known,
             removed=tuple(self._removed),
             kept=tuple(self._kept()),
             beyond=tuple(beyond),
@@ -323,6 +361,14 @@ class _Forgetting:
         self._note("index", len(found.states) + found.is_pending, output.index)
         self._note("delta", len(deltas), output.deltas)
 
+    def _failures(self) -> None:
+        """Remove what is said of files that are gone, which may have been this one."""
+        output, present = self._config.output, self._present
+        gone = published.without_failures(output, present)
+        self._note("manifest", gone, output.beside("manifest.json"))
+        gone = parcel.without_failures(output.deltas, present)
+        self._note("delta", gone, output.deltas)
+
     @property
     def _user(self) -> User:
         return User(corpus=self._config.corpus.name, doc_id=self._doc_id)
@@ -378,38 +424,19 @@ def _refuse_tickets(config: Config, doc_id: str) -> None:
             raise ConfigError(message)
 
 
-def _refuse_source(job: Job, doc_id: str, found: _Found) -> list[str]:
-    """Let nothing be forgotten that the next run would derive again.
-
-    Gives what cannot be told: whether a document that cannot be read is the one.
+def _known(config: Config, doc_id: str, index: Index, there: Listed) -> _Found:
+    """Look for a document as it is called, else as ids are read.
 
     Raises:
-        ConfigError: it is still among the sources, by its path or by its own word.
+        ConfigError: a batch that asks about it is open.
+        RecordError: a file cannot be read.
+        CacheBroken: the cache cannot be read.
     """
-    there = job.survey()
-    if doc_id not in job.preparer.deleted:
-        paths = {resolved(job.folder / path) for path in found.index.paths}
-        for source in there.sources:
-            if source.named == doc_id or resolved(source.path) in paths:
-                raise _still_there(doc_id, source.path)
-    unread = 0
-    for outcome in write_all(there.sources, job.preparer, job.config):
-        if isinstance(outcome, Failed):
-            unread += not outcome.is_deleted
-        elif outcome.doc_id == doc_id:
-            raise _still_there(doc_id, outcome.source.path)
-    gaps = (*there.gaps, *there.doubts)
-    told = [f"sources that cannot be listed: {gap.reason}" for gap in gaps]
-    if unread:
-        told.append(f"{unread:,} sources that cannot be read, which may be this one")
-    return told
-
-
-def _still_there(doc_id: str, path: Path) -> ConfigError:
-    return ConfigError(
-        f"document {doc_id!r} is still there and would be derived again, from "
-        f"{str(path)!r}; remove the file, or delete it in a manifest, then forget it"
-    )
+    found, name = _Found.of(config, doc_id, index), as_name(doc_id)
+    is_source = any(source.named == doc_id for source in there.sources)
+    if found.is_known or found.others or is_source or name in {"", doc_id}:
+        return found
+    return _Found.of(config, name, index)
 
 
 def _beyond(config: Config, sent: Sent | None) -> Iterator[str]:

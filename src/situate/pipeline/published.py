@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 from situate.fields import typed
 from situate.files import opened, sync_folder
 from situate.manifest import Counts
-from situate.output import Draft
+from situate.output import Draft, put
 from situate.records import from_line, read_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
     from situate.config.keys import OutputConfig
@@ -39,6 +39,8 @@ class Published:
     """Sentences of the manifest that are about it."""
     asides: int
     """Others that quote its id, which may be what somebody else is called."""
+    from_there: frozenset[str]
+    """The ids of documents that have it for their source, as what names itself has."""
 
     @property
     def is_empty(self) -> bool:
@@ -52,9 +54,16 @@ def find(output: OutputConfig, doc_id: str) -> Published:
     Raises:
         RecordError: a file cannot be read.
     """
-    chunks, blocks = (
-        sum(record.get("doc_id") == doc_id for record, _ in _records(path))
-        for path in (output.path, output.beside("blocks.jsonl"))
+    chunks, from_there = 0, set()
+    for record, _ in _records(output.path):
+        metadata = record.get("metadata")
+        if record.get("doc_id") == doc_id:
+            chunks += 1
+        elif isinstance(metadata, dict) and metadata.get("source") == doc_id:
+            from_there.add(str(record.get("doc_id")))
+    blocks = sum(
+        record.get("doc_id") == doc_id
+        for record, _ in _records(output.beside("blocks.jsonl"))
     )
     manifest = _manifest(output.beside("manifest.json")) or {}
     gone = _without_notes(manifest, doc_id)[1]
@@ -62,7 +71,11 @@ def find(output: OutputConfig, doc_id: str) -> Published:
         isinstance(each, dict) and each.get("doc_id") == doc_id for each in gone
     )
     return Published(
-        chunks=chunks, blocks=blocks, notes=notes, asides=len(gone) - notes
+        chunks=chunks,
+        blocks=blocks,
+        notes=notes,
+        asides=len(gone) - notes,
+        from_there=frozenset(from_there),
     )
 
 
@@ -101,6 +114,36 @@ def rewrite(output: OutputConfig, doc_id: str) -> None:
         for draft in drafts:
             draft.publish()
     sync_folder(output.path.parent)
+
+
+def without_failures(output: OutputConfig, present: Collection[str]) -> int:
+    """Take failures of documents that are gone out of the manifest; count them.
+
+    `present` are the ids of those that are there. A failure says where a document
+    stood and not what it is called, as nobody could read that.
+
+    Raises:
+        OSError: the file system refuses.
+        RecordError: the manifest cannot be read.
+    """
+    path = output.beside("manifest.json")
+    manifest = _manifest(path)
+    if manifest is None:
+        return 0
+    failed = typed(list, manifest.get("failed"), "failed")
+    stay = [
+        note
+        for note in failed
+        if isinstance(note, dict) and note.get("doc_id") in present
+    ]
+    gone = len(failed) - len(stay)
+    if gone:
+        counts = typed(dict, manifest.get("counts"), "counts")
+        documents = typed(int, counts.get("documents"), "documents") - gone
+        counts = {**counts, "documents": documents, "failed": len(stay)}
+        content = json.dumps({**manifest, "counts": counts, "failed": stay}, indent=2)
+        put(path, [(content + "\n").encode("utf-8")])
+    return gone
 
 
 class _Left:

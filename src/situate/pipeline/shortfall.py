@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from situate.enrichment.reasons import NOT_WANTED, REASONS
+from situate.enrichment.reasons import AGAIN, NOT_WANTED, REASONS
 from situate.errors import SituateError
 
 if TYPE_CHECKING:
@@ -93,11 +93,8 @@ class Stated:
         skipped, overdue = self.skipped, self.overdue
         wanting = {each: skipped[each] for each in skipped if each not in NOT_WANTED}
         if self.stopped is not None:
-            kept = f", {overdue} of which keep their statement of before"
-            return (
-                f"{sum(wanting.values()) + overdue} chunks were not asked about"
-                f"{kept if overdue else ''}; {self.stopped}"
-            )
+            said = cut_short(sum(wanting.values()), self.fallbacks, overdue)
+            return f"{said}; {self.stopped}"
         for reason, number in wanting.items():
             return f"{number} chunks have no statement yet: {REASONS[reason]}"
         if overdue:
@@ -110,6 +107,21 @@ class Stated:
                 f"enrichment.max_fallback_share = {most}"
             )
         return None
+
+
+def cut_short(unasked: int, fallbacks: Mapping[str, int], overdue: int = 0) -> str:
+    """Say how many chunks are wanting where the asking ended before its time.
+
+    What was asked about in vain counts where another run may get it; `overdue` are
+    chunks that keep the statement of before.
+    """
+    failed = sum(fallbacks.get(reason, 0) for reason in AGAIN)
+    verb = "keep their statement of before"
+    if failed:
+        said = f"{unasked + failed:,} chunks have no statement"
+        return f"{said}, {overdue:,} {verb}" if overdue else said
+    said = f"{unasked + overdue:,} chunks were not asked about"
+    return f"{said}, {overdue:,} of which {verb}" if overdue else said
 
 
 def _text(spent: Spent) -> str | None:

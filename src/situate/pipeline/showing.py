@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from situate.errors import RecordError
 from situate.files import opened
-from situate.readers.decoding import clean, decode
+from situate.readers.decoding import as_name, clean, decode
 from situate.records import from_line, from_record, read_lines
 from situate.validity import in_force, said_validity
 
@@ -82,16 +82,26 @@ def _up_to(
     Raises:
         RecordError: no chunk has this id, or a file cannot be read.
     """
-    records = ((where, from_line(line, where)) for where, line in read_lines(chunks))
-    own: list[tuple[str, Record]] = []
-    for where, record in records:
-        if own and record.get("doc_id") != own[-1][1].get("doc_id"):
-            own.clear()
-        own.append((where, record))
-        if record.get("chunk_id") == chunk_id:
-            return own, records
+    for name in spellings(chunk_id):
+        records = ((at, from_line(line, at)) for at, line in read_lines(chunks))
+        own: list[tuple[str, Record]] = []
+        for where, record in records:
+            if own and record.get("doc_id") != own[-1][1].get("doc_id"):
+                own.clear()
+            own.append((where, record))
+            if record.get("chunk_id") == name:
+                return own, records
     message = f"{chunks}: no chunk has the id {chunk_id!r}"
     raise RecordError(message)
+
+
+def spellings(name: str) -> tuple[str, ...]:
+    """Give the id of a chunk or record as it was typed, and as ids are read.
+
+    The latter is what it has whose document was named in another spelling.
+    """
+    document, colon, place = name.partition(":")
+    return tuple(dict.fromkeys((name, f"{as_name(document)}{colon}{as_name(place)}")))
 
 
 def passage(chunk: Chunk, source: Path | None) -> str | None:

@@ -19,6 +19,7 @@ from situate.enrichment.reasons import NOT_WANTED, REASONS, ChunkReason
 from situate.pipeline.asking import Asking
 from situate.pipeline.documents import Prepared
 from situate.pipeline.enriching import Kept, ask
+from situate.pipeline.shortfall import cut_short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,9 +100,10 @@ def statements(
     spending.usd += summary.cost_usd or 0
     spending.tokens += summary.usage.input + summary.usage.output
     if summary.stopped is not None:
+        said = cut_short(sum(summary.skipped.values()), summary.fallbacks)
         watcher.note(
-            f"{asking.settings.prompt}: {sum(summary.skipped.values())} chunks were "
-            f"not asked about: {summary.stop_message or REASONS[summary.stopped]}"
+            f"{asking.settings.prompt}: {said}: "
+            f"{summary.stop_message or REASONS[summary.stopped]}"
         )
     if summary.fallbacks:
         reasons = ", ".join(f"{name} {n}" for name, n in summary.fallbacks.items())
@@ -131,7 +133,7 @@ def _unanswered(job: Job, summary: Summary) -> int:
 def _shortfall(job: Job, summary: Summary) -> str | None:
     """Say what keeps the statements from being all that were wanted."""
     if summary.stopped is not None:
-        return f"{sum(summary.skipped.values())} chunks were not asked about"
+        return cut_short(sum(summary.skipped.values()), summary.fallbacks)
     fallbacks = sum(summary.fallbacks.values())
     asked = fallbacks + summary.statements
     most = job.config.enrichment.max_fallback_share

@@ -120,6 +120,11 @@ def clean(text: str) -> str:
     return _CONTROLS.sub("", _SPACE_CONTROLS.sub(" ", text))
 
 
+def as_name(text: str) -> str:
+    """Give a text as ids and versions are read: cleaned, on one line."""
+    return " ".join(clean(text).split())
+
+
 def has_controls(text: str) -> bool:
     """Say whether `clean` has anything to take out of `text`."""
     if text.isprintable():  # a line is, in most cases

@@ -14,8 +14,9 @@ import tomllib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from situate.access import PERMISSION, resembles_permission
 from situate.model import Metadata
-from situate.readers.decoding import clean
+from situate.readers.decoding import as_name, clean
 from situate.readers.yaml_values import (
     MAX_DEPTH,
     FrontMatterError,
@@ -139,7 +140,7 @@ def describe(
             warnings.append(f"{where}: {key} is no text; kept under custom")
             continue
         custom.pop(key, None)
-        if text := " ".join(values.written.get(key, "").split()):
+        if text := as_name(values.written.get(key, "")):
             texts[key] = text
     dates: dict[str, str] = {}
     for key in _DATE_KEYS:
@@ -153,6 +154,12 @@ def describe(
             )
             continue
         custom.pop(key, None)
+    warnings.extend(
+        f"{where}: {key!r:.60} is no permission, and keeps nobody out; "
+        f"those are {' and '.join(PERMISSION)}, in these letters"
+        for key in custom
+        if resembles_permission(key)
+    )
     if len(dates) == 2 and dates["effective_from"] > dates["effective_to"]:
         warnings.append(
             f"{where}: effective_from {dates['effective_from']} is after "
