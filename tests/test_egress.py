@@ -399,6 +399,21 @@ def test_the_list_of_what_leaves_is_for_people_and_for_machines(
     assert found["documents"][0]["doc_id"] in told.stdout
 
 
+def test_the_list_of_what_leaves_names_the_proxy_it_goes_through(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A proxy is bounded by no file, and its password is nobody's business."""
+    monkeypatch.setenv("HTTP_PROXY", "http://me:password@proxy.test:3128")
+    one = corpus(tmp_path / "c", NOBODY)
+
+    told = situate("plan", "--egress", one.config)
+    (found,) = json.loads(situate("plan", "--egress", "--json", one.config).stdout)
+
+    assert "through    proxy http://proxy.test:3128," in told.stdout
+    assert found["proxy"] == "http://proxy.test:3128"
+    assert "password" not in told.output + json.dumps(found)
+
+
 def test_where_nothing_leaves_the_list_says_so(tmp_path: Path) -> None:
     """Enrichment is off."""
     told = situate("plan", "--egress", handbook(tmp_path).config)

@@ -29,6 +29,8 @@ def lines(found: EgressPlan) -> Iterator[str]:
         return
     yield f"{found.corpus}: to {found.host}"
     yield f"  base URL   {found.base_url}"
+    if found.proxy is not None:
+        yield f"  through    proxy {found.proxy}, which no organisation's file bounds"
     yield f"  model      {found.model}, {found.mode}"
     yield (
         f"  sends      {many(found.bytes, 'byte')} in "

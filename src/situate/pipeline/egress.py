@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from situate.enrichment.estimate import to_send
 from situate.enrichment.providers.connection import on_the_wire
+from situate.enrichment.providers.proxies import proxy_for
 from situate.errors import ConfigError
 from situate.pipeline.documents import Failed
 from situate.pipeline.jobs import known_in, ready
@@ -41,6 +42,9 @@ class EgressPlan:
     host: str | None
     """With its port where that is named; None where nothing leaves the machine."""
     base_url: str | None
+    proxy: str | None
+    """Of the environment, which everything goes through; the organisation's file does
+    not bound it."""
     model: str | None
     mode: Mode | None
     organisation: tuple[Path, ...]
@@ -89,6 +93,7 @@ def _egress_plan(job: Job, watcher: Watcher) -> EgressPlan:
         corpus=job.config.corpus.name,
         host=None if address is None else urlsplit(address).netloc,
         base_url=address,
+        proxy=None if address is None else proxy_for(address),
         model=None if asking is None else asking.settings.model,
         mode=None if asking is None else asking.settings.mode,
         organisation=() if asking is None else asking.egress.paths,

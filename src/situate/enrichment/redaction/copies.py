@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from situate.enrichment.redaction.fragments import SHORTENED, Fragments
 from situate.enrichment.redaction.halves import torn
-from situate.enrichment.redaction.hiding import Hiding, blocks_of
+from situate.enrichment.redaction.hiding import GAP, Hiding, blocks_of
 from situate.enrichment.redaction.hook import MARK
 from situate.model import leaf_ids, walk
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from situate.enrichment.redaction.hook import Redaction
-    from situate.model import Chunk, Document, Section
+    from situate.model import Block, Chunk, Document, Section
     from situate.tokens import TokenCounter
 
 
@@ -52,7 +53,9 @@ def redacted(
         hiding.look(text)
     if not hiding.settle():
         return Shown(document=document, chunks=chunks)
-    cut = torn(list(blocks_of(document)), leaves, hiding.counts)
+    blocks = list(blocks_of(document))
+    cut = torn(blocks, leaves, hiding.counts)
+    cut |= _with_fragments(blocks, leaves, hiding)
     copies = {leaf.chunk_id: _leaf(leaf, hiding, cut, counter) for leaf in leaves}
     return Shown(
         document=_document(document, hiding),
@@ -74,6 +77,23 @@ def _texts(document: Document, leaves: Sequence[Chunk]) -> Iterator[str]:
         yield from (leaf.metadata.title or "", leaf.metadata.doc_type or "")
 
 
+def _with_fragments(
+    blocks: Sequence[Block], leaves: Sequence[Chunk], hiding: Hiding
+) -> frozenset[str]:
+    """Name the leaves that may hold a part of something hidden, cut or shortened.
+
+    Those made of whole blocks hold none.
+    """
+    texts = {block.block_id: block.text for block in blocks}
+    fragments = Fragments(hiding.everything)
+    return frozenset(
+        leaf.chunk_id
+        for leaf in leaves
+        if leaf.text != GAP.join(texts.get(each, "") for each in leaf.block_ids)
+        and fragments.stay_in(hiding.hide(leaf.text))
+    )
+
+
 def _leaf(
     leaf: Chunk, hiding: Hiding, cut: frozenset[str], counter: TokenCounter
 ) -> Chunk:
@@ -82,10 +102,9 @@ def _leaf(
     line = hiding.hide(leaf.breadcrumb_line)
     crumbs = (*leaf.breadcrumb, leaf.metadata.title or "", leaf.metadata.doc_type or "")
     # A heading may be shortened in the middle of what is hidden of it.
-    if any(
-        words not in leaf.breadcrumb_line
-        for crumb in crumbs
-        for words in hiding.words(crumb)
+    hidden = {words for crumb in crumbs for words in hiding.words(crumb)}
+    if any(words not in leaf.breadcrumb_line for words in hidden) or (
+        SHORTENED in line and Fragments(hidden).stay_in(line)
     ):
         line = MARK
     title = leaf.metadata.title

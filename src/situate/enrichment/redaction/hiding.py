@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from situate.enrichment.redaction.hook import MARK
 from situate.enrichment.redaction.literals import TELLING, Literals
+from situate.enrichment.redaction.plain import Plain, folded
 from situate.model import walk
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from situate.enrichment.redaction.hook import Redaction
     from situate.model import Block, Document, Span
 
-_GAP = "\n\n"
+GAP = "\n\n"
 """Between blocks, in a document as in a chunk."""
 
 
@@ -42,23 +43,31 @@ class Hiding:
     """What was hidden anywhere."""
     _found: dict[str, tuple[Span, ...]] = field(default_factory=dict)
 
-    def look(self, text: str) -> None:
-        """Ask what of a text is to be hidden."""
+    def look(self, text: str, *, on_one_line: bool = False) -> None:
+        """Ask what of a text is to be hidden; of a block also as if on one line."""
         if text in self._looked or not text.strip():
             return
         self._looked.add(text)
-        for span in self.redaction.spans(text):
+        for span in self.redaction.all_spans(text, on_one_line=on_one_line):
             self._own.setdefault(text, []).append(span)
             words = text[slice(*span)].strip()
-            if _GAP in words:
-                self._parts.update(filter(None, map(str.strip, words.split(_GAP))))
+            if GAP in words:
+                parts = filter(None, map(str.strip, words.split(GAP)))
+                self._parts.update(each for part in parts for each in _forms(part))
             else:
-                self._words.add(words)
+                self._words.update(_forms(words))
 
     def look_through(self, document: Document) -> None:
-        """Ask about all blocks at once: something may reach from one to the next."""
-        whole = _GAP.join(block.text for block in blocks_of(document))
-        spans = sorted(self.redaction.spans(whole)) if whole else []
+        """Ask about all blocks, one by one and at once.
+
+        Something may reach from one to the next.
+        """
+        blocks = [block.text for block in blocks_of(document)]
+        for text in blocks:
+            self.look(text, on_one_line=True)
+        whole = GAP.join(blocks)
+        found = self.redaction.all_spans(whole, on_one_line=False) if whole else []
+        spans = sorted(found)
         at, coming = 0, 0
         reaching: list[Span] = []
         for section, _ in walk(document.root):
@@ -66,7 +75,7 @@ class Hiding:
                 if not block.text.strip():
                     continue
                 start, end = at, at + len(block.text)
-                at = end + len(_GAP)
+                at = end + len(GAP)
                 while coming < len(spans) and spans[coming][0] < end:
                     reaching.append(spans[coming])
                     coming += 1
@@ -79,9 +88,13 @@ class Hiding:
 
     def settle(self) -> bool:
         """Take note that all has been looked at; say whether anything is hidden."""
-        everything = {each for each in self._words | self._parts if each}
-        self._literals = Literals(everything, self._parts)
-        return bool(everything)
+        self._literals = Literals(self.everything, self._parts)
+        return bool(self.everything)
+
+    @property
+    def everything(self) -> frozenset[str]:
+        """All that is hidden, also what blocks hold of what reaches further."""
+        return frozenset(filter(None, self._words | self._parts))
 
     @property
     def told(self) -> frozenset[str]:
@@ -104,7 +117,11 @@ class Hiding:
         if self._literals is None:
             return ()
         if text not in self._found:
-            self._found[text] = tuple(self._literals.find(text))
+            plain = Plain(text)
+            found = [*self._literals.find(text)]
+            if plain.line != text:
+                found += map(plain.back, self._literals.find(plain.line))
+            self._found[text] = tuple(found)
         return self._found[text]
 
     def counts(self, text: str) -> Counter[str]:
@@ -132,9 +149,14 @@ class Hiding:
         if words:
             self._own.setdefault(text, []).append(inside)
             is_torn = first < 0 or last > len(text)
-            (self._parts if is_torn else self._words).add(words)
+            (self._parts if is_torn else self._words).update(_forms(words))
 
     def _is_all_hidden(self, block: Block) -> bool:
         return not any(
             sign.isalnum() for sign in self.hide(block.text).replace(MARK, "")
         )
+
+
+def _forms(words: str) -> set[str]:
+    """Give words as they stand somewhere, and without what lays them out."""
+    return {words, folded(words)}

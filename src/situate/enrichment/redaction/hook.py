@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from situate.enrichment.redaction.plain import Plain
 from situate.errors import ConfigError
 from situate.functions import find_function
 
@@ -18,6 +21,16 @@ if TYPE_CHECKING:
 
 MARK = "[redacted]"
 """What a model is shown in place of something hidden."""
+
+_BLANKS = re.compile(
+    r"\\[NpP]\{[^}]*\}|\\[^ ]|\[\^?\]?(?:\[:[^\]]*:\]|\\.|[^\]\\])*+\]"
+    r"|(?P<blanks>(?:\\? )++)(?P<counted>[*+?{])?",
+    re.DOTALL,
+)
+"""Blanks of an expression, and what holds blanks that are to be passed over."""
+
+_WHITE = r"(?:(?!\n\s*\n)\s)"
+"""One sign of white space within a paragraph: an empty line parts words."""
 
 _SECONDS = 5.0
 """For one expression to go through one text; beyond it the document is not asked
@@ -71,6 +84,26 @@ class Redaction:
                 raise RedactionFailed(message)
         return [span for span in found if text[slice(*span)].strip()]
 
+    def all_spans(self, text: str, *, on_one_line: bool) -> list[Span]:
+        """Give what to hide of a text, found in it or in the words of it alone.
+
+        These are read line by line, and once more `on_one_line`. What an expression
+        finds there is left out where it found something that begins at the same place
+        before: `key: .*` means the rest of a line, whose end shows no more.
+
+        Raises:
+            RedactionFailed: nobody could say, or said what cannot be.
+        """
+        found = self.spans(text)
+        plain = Plain(text)
+        if plain.text != text:
+            found += map(plain.back, self.spans(plain.text))
+        if on_one_line and "\n" in plain.text:
+            begun = set() if self.source else {start for start, _ in found}
+            joined = map(plain.back, self.spans(plain.line))
+            found += [span for span in joined if span[0] not in begun]
+        return found
+
 
 def quotable(answer: str, redaction: Redaction | None) -> str:
     """Give a model's own words as they may be shown to it again.
@@ -81,7 +114,7 @@ def quotable(answer: str, redaction: Redaction | None) -> str:
         return answer
     parts, at = [], 0
     try:
-        for start, end in sorted(redaction.spans(answer)):
+        for start, end in sorted(redaction.all_spans(answer, on_one_line=True)):
             parts += [answer[at:start], MARK] if start >= at else []
             at = max(at, end)
     except RedactionFailed:
@@ -90,7 +123,7 @@ def quotable(answer: str, redaction: Redaction | None) -> str:
 
 
 def _matching(patterns: Sequence[str]) -> Find:
-    """Give what finds expressions in a text.
+    """Give what finds expressions in a text, and again with blanks of any kind.
 
     Raises:
         ConfigError: one is none.
@@ -100,10 +133,15 @@ def _matching(patterns: Sequence[str]) -> Find:
     compiled = []
     for pattern in patterns:
         try:
-            compiled.append(regex.compile(pattern))
+            strict = regex.compile(pattern)
         except regex.error as error:
             message = f"enrichment.redact: {pattern!r} is no expression: {error}"
             raise ConfigError(message) from error
+        compiled.append(strict)
+        if " " in pattern and not strict.flags & regex.VERBOSE:
+            # Rewriting may break what is rare; the expression itself counts then.
+            with suppress(regex.error):
+                compiled.append(regex.compile(_BLANKS.sub(_any_blank, pattern)))
 
     def find(text: str) -> Iterator[tuple[int, int]]:
         for each in compiled:
@@ -111,3 +149,17 @@ def _matching(patterns: Sequence[str]) -> Find:
                 yield match.span()
 
     return find
+
+
+def _any_blank(found: re.Match[str]) -> str:
+    """Write blanks of an expression so that they match white space of any kind.
+
+    What counts a blank counts one sign of white space, and a class of signs that holds
+    one holds all. Nothing is matched in two ways, which would take for ever to try.
+    """
+    if found["blanks"] is None:
+        is_class = found[0].startswith("[") and not found[0].startswith("[^")
+        return f"(?>{found[0]}|{_WHITE})" if is_class and " " in found[0] else found[0]
+    if not found["counted"]:
+        return f"{_WHITE}++"
+    return found["blanks"].count(" ") * _WHITE + found["counted"]
