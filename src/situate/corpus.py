@@ -104,6 +104,7 @@ def find(
     *,
     excluded: Collection[Path] = (),
     listings: Sequence[Listing] = (),
+    keep: Keep = "latest",
 ) -> tuple[Source, ...]:
     """Give the files that globs relative to `folder` match, sorted by id.
 
@@ -113,7 +114,7 @@ def find(
         SituateError: a glob matches nothing, a manifest lists nothing, no document
             is left, or two files would bear one id.
     """
-    found = survey(patterns, folder, excluded=excluded, listings=listings)
+    found = survey(patterns, folder, excluded=excluded, listings=listings, keep=keep)
     for gap in found.gaps:
         raise SituateError(gap.reason)
     return found.sources

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from situate.errors import ConfigError, SituateError
+from situate.pipeline.egress import egress_plans
 from situate.pipeline.indexing import acknowledge, revert, verify
+from situate.pipeline.jobs import forecasts
 from situate.validity import in_force
-from tests.support.corpora import Corpus, Heard
+from tests.support.corpora import Corpus, Heard, asking
 from tests.support.stores import Store, config_of, delivered, lines, synced
 
 if TYPE_CHECKING:
@@ -521,3 +523,20 @@ def test_two_tiny_siblings_with_different_ends_stay_apart(tmp_path: Path) -> Non
     texts = [record["text"] for record in force(store, "2026-01-01")]
     assert [text for text in texts if "Twelve." in text]
     assert not [text for text in texts if "Ten." in text]
+
+
+def test_a_plan_reads_what_a_sync_reads(tmp_path: Path) -> None:
+    """Two files of one document are two wordings for both."""
+    corpus = Corpus(folder=tmp_path).configure(
+        enrichment=asking("http://127.0.0.1:9/v1", max_total_tokens=10**6), **KEEPING
+    )
+    for year in ("2024", "2025"):
+        said = leave(25, version=year, effective_from=f"{year}-01-01")
+        corpus.document(f"{year}.md", said)
+    configs = [config_of(corpus)]
+
+    (forecast,) = forecasts(configs, Heard())
+    (egress,) = egress_plans(configs, Heard())
+
+    assert forecast.documents == egress.read == 2
+    assert corpus.run().exit_code == 1

@@ -353,7 +353,7 @@ def opened(config: Config) -> tuple[Job, Asking]:
         ConfigError: enrichment is off, or something in the config cannot be used.
     """
     (job,) = ready([config])
-    return job, job.asked()
+    return job.of_wordings, job.asked()
 
 
 @contextmanager

@@ -68,7 +68,7 @@ class EgressPlan:
 
 
 def egress_plans(configs: Sequence[Config], watcher: Watcher) -> tuple[EgressPlan, ...]:
-    """Say for every corpus what a run would send, in requests and bytes.
+    """Say for every corpus what a run or a sync would send, in requests and bytes.
 
     Repairs and what is asked once more are not in it. Every body is written to be
     measured, one at a time.
@@ -77,7 +77,7 @@ def egress_plans(configs: Sequence[Config], watcher: Watcher) -> tuple[EgressPla
         ConfigError: something in a config, or the organisation's file, cannot be used.
         SituateError: a glob matches nothing, or two documents have one id.
     """
-    return tuple(_egress_plan(job, watcher) for job in ready(configs))
+    return tuple(_egress_plan(job.of_wordings, watcher) for job in ready(configs))
 
 
 def _egress_plan(job: Job, watcher: Watcher) -> EgressPlan:

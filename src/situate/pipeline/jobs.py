@@ -76,7 +76,14 @@ class Job:
             self.folder,
             excluded=self.excluded,
             listings=self.listings,
+            keep=self.preparer.keep,
         )
+
+    @property
+    def of_wordings(self) -> Job:
+        """The same for an index, which may have several wordings of a document."""
+        keep = self.config.versions.keep
+        return replace(self, preparer=replace(self.preparer, keep=keep))
 
     def survey(self) -> Found:
         """Find the documents there are, and whether those are all.
@@ -253,15 +260,14 @@ def _views(asking: Asking) -> tuple[View, ...]:
 
 
 def forecasts(configs: Sequence[Config], watcher: Watcher) -> tuple[Forecast, ...]:
-    """Say for every corpus what a run would send, and send nothing.
+    """Say for every corpus what a run or a sync would send, and send nothing.
 
     Raises:
         ConfigError: something in a config cannot be used.
         SituateError: a glob matches nothing, or two documents have one id.
     """
-    found = tuple(
-        job.forecast(job.sources(), watcher, compare=True) for job in ready(configs)
-    )
+    jobs = [job.of_wordings for job in ready(configs)]
+    found = tuple(job.forecast(job.sources(), watcher, compare=True) for job in jobs)
     for forecast in found:
         for reason in forecast.failed:
             watcher.note(f"failed: {reason}")

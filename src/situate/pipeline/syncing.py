@@ -64,7 +64,7 @@ def sync(config: Config, watcher: Watcher, *, allow_deletes: int | None = None) 
         SituateError: nothing can be sent.
     """
     (job,) = ready([config])
-    job = replace(job, preparer=replace(job.preparer, keep=config.versions.keep))
+    job = job.of_wordings
     if job.asking is not None:
         job.asking.check()
     found = job.survey()
