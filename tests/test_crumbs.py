@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from situate.chunking import Rules, chunk
 from situate.model import Metadata
-from situate.pipeline.crumbs import crumbs_of
+from situate.pipeline.looking.crumbs import crumbs_of
 from situate.tokens import load_counter
 from tests.support.documents import document, paragraph, section
 from tests.support.strategies import documents

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from situate.chunking import Rules, chunk
 from situate.manifest import Sizes
 from situate.model import Metadata, walk
-from situate.pipeline.edges import Surroundings, parted
+from situate.pipeline.looking.edges import Surroundings, parted
 from situate.tokens import load_counter
 from tests.support.documents import bullets, code, document, paragraph, section, table
 from tests.support.strategies import documents
 
 if TYPE_CHECKING:
     from situate.model import Chunk, Document
-    from situate.pipeline.edges import Edge
+    from situate.pipeline.looking.edges import Edge
 
 COUNTER = load_counter("cl100k_base")
 LONG = "The office decides about every case within a week. " * 12

@@ -21,7 +21,7 @@ from situate.errors import ConfigError, ProviderError
 from situate.organisation import VARIABLE
 from situate.pipeline import batches
 from situate.pipeline.by_file import export
-from situate.pipeline.drafting import drafted
+from situate.pipeline.comparison.drafting import drafted
 from situate.pipeline.egress import egress_plans
 from situate.pipeline.jobs import forecasts
 from situate.pipeline.run import run

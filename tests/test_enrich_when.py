@@ -9,8 +9,8 @@ import pytest
 from situate.compare.drafting import Limits
 from situate.config import load
 from situate.errors import ConfigError
-from situate.pipeline.drafting import Wanted, drafted
-from situate.pipeline.questioning import Questioning
+from situate.pipeline.comparison.drafting import Wanted, drafted
+from situate.pipeline.comparison.questioning import Questioning
 from tests.support.chat import Answer, Chat, chatting
 from tests.support.corpora import Heard, asking, handbook
 from tests.support.stores import Store, delivered

@@ -15,10 +15,10 @@ from situate.enrichment.redaction import MARK
 from situate.errors import ConfigError
 from situate.pipeline import batches
 from situate.pipeline.by_file import export
-from situate.pipeline.decisive import config_of
-from situate.pipeline.drafting import drafted
+from situate.pipeline.comparison.drafting import drafted
 from situate.pipeline.egress import egress_plans
 from situate.pipeline.jobs import ready
+from situate.pipeline.living.decisive import config_of
 from tests.compare.test_model_drafts import wanted
 from tests.enrichment.scenes import VirtualTime
 from tests.support.batches import asked_numbers, batching

@@ -24,8 +24,8 @@ from situate.enrichment.exchange import Rendered
 from situate.enrichment.gate import Context, known_words
 from situate.enrichment.grounding import evidence_of
 from situate.errors import ConfigError
-from situate.pipeline.drafting import Wanted, drafted
-from situate.pipeline.questioning import Questioning
+from situate.pipeline.comparison.drafting import Wanted, drafted
+from situate.pipeline.comparison.questioning import Questioning
 from situate.prompts import load_prompt
 from situate.readers import decode
 from tests.support import strategies
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from situate.compare.drafting import Drawn
     from situate.enrichment.gate import Verdict
     from situate.model import Chunk, Document
-    from situate.pipeline.drafting import Drafted
+    from situate.pipeline.comparison.drafting import Drafted
     from tests.support.chat import Chat
 
 COUNTER = load_counter("cl100k_base")

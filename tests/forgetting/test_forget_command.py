@@ -16,7 +16,7 @@ from situate.enrichment.ledger import Ledger, rewriting
 from situate.errors import ConfigError
 from situate.organisation import VARIABLE
 from situate.output import held
-from situate.pipeline.forgetting import forget
+from situate.pipeline.living.forgetting import forget
 from tests.support.batch_corpora import BatchCorpus
 from tests.support.batches import batching
 from tests.support.chat import chatting

@@ -10,15 +10,15 @@ import pytest
 from situate.index import parcel
 from situate.index.folder import IndexFolder
 from situate.index.state import Pending
-from situate.pipeline.forgetting import forget
-from situate.pipeline.indexing import acknowledge, revert, verify
+from situate.pipeline.living.forgetting import forget
+from situate.pipeline.living.indexing import acknowledge, revert, verify
 from tests.support.planted import PLANTED, TERMS, naming, planted, removed
 from tests.support.stores import Store, built, config_of, delivered, synced
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from situate.pipeline.forgetting import Receipt
+    from situate.pipeline.living.forgetting import Receipt
     from tests.support.corpora import Corpus
 
 

@@ -13,8 +13,8 @@ import pytest
 
 from situate.enrichment.cache import Cache, Located, User, rows
 from situate.enrichment.cache.store import Store
-from situate.pipeline.forgetting import forget
-from situate.pipeline.indexing import acknowledge
+from situate.pipeline.living.forgetting import forget
+from situate.pipeline.living.indexing import acknowledge
 from tests.support.corpora import Corpus
 from tests.support.planted import NAME, PLANTED, naming, planted, removed
 from tests.support.stores import Store as Index

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from situate.index.names import chunk_id_of, key_of, record_id, wording_key
 from situate.index.safety import exceeds
-from situate.pipeline.indexing import revert, verify
+from situate.pipeline.living.indexing import revert, verify
 from tests.support.corpora import LEAVE, TRAVEL, Corpus, Heard
 from tests.support.stores import Store, built, config_of, delivered, synced
 

@@ -25,7 +25,7 @@ from hypothesis.stateful import (
     rule,
 )
 
-from situate.pipeline.indexing import acknowledge, revert, verify
+from situate.pipeline.living.indexing import acknowledge, revert, verify
 from tests.support.corpora import Corpus
 from tests.support.memory_disk import memory_disk
 from tests.support.stores import (

@@ -9,7 +9,7 @@ import pytest
 
 from situate.errors import ConfigError, RecordError
 from situate.index.folder import IndexFolder
-from situate.pipeline.indexing import acknowledge, revert, verify
+from situate.pipeline.living.indexing import acknowledge, revert, verify
 from tests.support.corpora import LEAVE, TRAVEL, Corpus, handbook
 from tests.support.stores import Store, built, config_of, delivered, synced
 

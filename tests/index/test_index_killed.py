@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from situate.pipeline.indexing import acknowledge
+from situate.pipeline.living.indexing import acknowledge
 from tests.support.corpora import LEAVE, Corpus
 from tests.support.stores import Store, built, config_of, delivered, synced
 

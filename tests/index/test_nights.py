@@ -18,7 +18,7 @@ from tests.support.stores import Store, built, content, delivered, lines, synced
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from situate.pipeline.sent import Sent
+    from situate.pipeline.living.sent import Sent
 
 COUNT = 1_000
 

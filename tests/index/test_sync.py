@@ -10,8 +10,8 @@ import pytest
 
 from situate.errors import ConfigError, Locked, SituateError
 from situate.output import held
-from situate.pipeline import decisive, syncing
-from situate.pipeline.indexing import acknowledge, revert
+from situate.pipeline.living import decisive, syncing
+from situate.pipeline.living.indexing import acknowledge, revert
 from tests.support.corpora import LEAVE, Corpus, handbook
 from tests.support.stores import (
     Store,

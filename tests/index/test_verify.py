@@ -10,7 +10,7 @@ import pytest
 from situate.errors import RecordError
 from situate.index.inventory import compare, read_inventory
 from situate.index.state import DocumentState, Hashes
-from situate.pipeline.indexing import acknowledge, verify
+from situate.pipeline.living.indexing import acknowledge, verify
 from tests.support.corpora import LEAVE, Corpus, handbook
 from tests.support.stores import Store, built, config_of, content, delivered, synced
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from situate.index.inventory import Finding
-    from situate.pipeline.sent import Sent
+    from situate.pipeline.living.sent import Sent
 
 FREE = {"output": {"max_delete_share": 1}, "chunking": {"min_tokens": 0}}
 

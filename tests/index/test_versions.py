@@ -10,8 +10,8 @@ import pytest
 
 from situate.errors import ConfigError, SituateError
 from situate.pipeline.egress import egress_plans
-from situate.pipeline.indexing import acknowledge, revert, verify
 from situate.pipeline.jobs import forecasts
+from situate.pipeline.living.indexing import acknowledge, revert, verify
 from situate.validity import in_force
 from tests.support.corpora import Corpus, Heard, asking
 from tests.support.stores import Store, config_of, delivered, lines, synced
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from situate.pipeline.sent import Sent
+    from situate.pipeline.living.sent import Sent
 
 KEEPING: dict[str, dict[str, object]] = {
     "versions": {"keep": "all"},
@@ -370,7 +370,7 @@ def test_a_wording_without_a_date_after_one_with_a_date_is_told(
     corpus: Corpus, store: Store
 ) -> None:
     """It would hold before all others only, which is hardly meant."""
-    from situate.pipeline.syncing import sync
+    from situate.pipeline.living.syncing import sync
 
     corpus.document("leave.md", leave(30, version="2026"))
     heard = Heard()

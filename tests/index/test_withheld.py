@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from situate.index.safety import exceeds
-from situate.pipeline.indexing import acknowledge, verify
+from situate.pipeline.living.indexing import acknowledge, verify
 from tests.support.corpora import LEAVE, TRAVEL, Corpus, handbook
 from tests.support.stores import Store, built, config_of, delivered, synced
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from situate.index.inventory import Finding
-    from situate.pipeline.sent import Sent
+    from situate.pipeline.living.sent import Sent
 
 FINE = {"min_tokens": 0}
 

@@ -19,7 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from situate.corpus import Source
 from situate.pipeline.documents import Preparer
-from situate.pipeline.indexing import acknowledge, revert, verify
+from situate.pipeline.living.indexing import acknowledge, revert, verify
 from situate.records import metadata_hash, to_record
 from situate.validity import in_force
 from tests.support.corpora import Corpus

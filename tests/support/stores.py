@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from situate.config import load
-from situate.pipeline.indexing import acknowledge
-from situate.pipeline.syncing import sync
+from situate.pipeline.living.indexing import acknowledge
+from situate.pipeline.living.syncing import sync
 from tests.support.corpora import Heard
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from situate.config import Config
-    from situate.pipeline.sent import Sent
+    from situate.pipeline.living.sent import Sent
     from tests.support.corpora import Corpus
 
 FILES = ("upserts.jsonl", "metadata_updates.jsonl", "deletes.jsonl")

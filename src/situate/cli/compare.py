@@ -175,8 +175,8 @@ def compare(  # noqa: PLR0913 - one for each choice a comparison has
             from situate.compare.ranking import FUSION_DEPTH, RETRIEVERS
             from situate.compare.summary import Terms
             from situate.compare.trial import RETURNED
-            from situate.pipeline import comparing
-            from situate.pipeline.arming import Request
+            from situate.pipeline.comparison import comparing
+            from situate.pipeline.comparison.arming import Request
         (loaded,) = load([config], environment=os.environ)
         request = Request(
             queries=queries,

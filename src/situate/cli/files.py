@@ -216,7 +216,7 @@ def show(  # noqa: PLR0913 - an argument for each option
     that begins last. Exit codes: 0 shown; 2 there is no such chunk, it is not in
     force then, or a file cannot be read.
     """
-    from situate.pipeline.showing import Shown, find_chunk, passage
+    from situate.pipeline.looking.showing import Shown, find_chunk, passage
     from situate.records import to_record
 
     with console.errors():
@@ -260,7 +260,7 @@ def held(
     """
     from situate.config import load
     from situate.errors import ConfigError
-    from situate.pipeline.holding import find_held
+    from situate.pipeline.looking.holding import find_held
 
     if chunks is not None:
         message = "--config: the chunk is looked for in --chunks; leave one out"

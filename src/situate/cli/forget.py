@@ -12,7 +12,7 @@ from situate.cli.corpora import Json  # noqa: TC001 - typer reads annotations
 from situate.cli.index import ConfigFile  # noqa: TC001 - as above
 
 if TYPE_CHECKING:
-    from situate.pipeline.forgetting import Receipt
+    from situate.pipeline.living.forgetting import Receipt
 
 
 def forget(
@@ -37,7 +37,7 @@ def forget(
     command writes the same output or notes what it spends in a ledger of it.
     """
     from situate.config import load
-    from situate.pipeline import forgetting
+    from situate.pipeline.living import forgetting
 
     with console.errors():
         (loaded,) = load([config], environment=os.environ)

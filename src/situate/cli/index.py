@@ -15,7 +15,7 @@ from situate.cli.figures import many
 if TYPE_CHECKING:
     from situate.config import Config
     from situate.index.inventory import Finding
-    from situate.pipeline.sent import Sent
+    from situate.pipeline.living.sent import Sent
 
 _SHOWN = 5
 """Ids that are named; `--json` gives all."""
@@ -56,7 +56,7 @@ def sync(
     failed or statements are missing; 4 another run writes the same output; 130
     interrupted.
     """
-    from situate.pipeline import syncing
+    from situate.pipeline.living import syncing
 
     with console.errors():
         loaded = _load(config)
@@ -76,7 +76,7 @@ def ack(run: Run, *, config: ConfigFile, as_json: Json = False) -> None:
     Exit codes: 0 done; 2 it is not the last delta, or the config cannot be used; 4
     another run writes the same output.
     """
-    from situate.pipeline import indexing
+    from situate.pipeline.living import indexing
 
     with console.errors():
         loaded = _load(config)
@@ -112,7 +112,7 @@ def verify(
     records are missing; 3 deletions were withheld; 4 another run writes the same
     output.
     """
-    from situate.pipeline import indexing
+    from situate.pipeline.living import indexing
 
     with console.errors():
         loaded = _load(config)
@@ -144,7 +144,7 @@ def revert(
     Exit codes: 0 written; 2 nobody remembers the run, or records are missing; 3
     written, but deletions were withheld; 4 another run writes the same output.
     """
-    from situate.pipeline import indexing
+    from situate.pipeline.living import indexing
 
     with console.errors():
         sent = indexing.revert(_load(config), run, allow_deletes=allow_deletes)

@@ -87,8 +87,8 @@ def make(  # noqa: PLR0913 - one for each choice there is
     from situate.compare.drafting import MODEL, SOURCES, Limits
     from situate.config import load
     from situate.output import write_alone
-    from situate.pipeline.drafting import Wanted, drafted
-    from situate.pipeline.questioning import Questioning
+    from situate.pipeline.comparison.drafting import Wanted, drafted
+    from situate.pipeline.comparison.questioning import Questioning
 
     with console.errors():
         chosen = choices("--kinds", kinds, (*SOURCES, MODEL))

@@ -16,7 +16,7 @@ from situate.cli.corpora import Json  # noqa: TC001 - typer reads annotations
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from situate.pipeline.surveying import Survey, Surveyed
+    from situate.pipeline.looking.surveying import Survey, Surveyed
 
 _SHOWN = 100
 """Files that are named; `--json` gives them all."""
@@ -45,7 +45,7 @@ def survey(
     Exit codes: 0 a file can be read; 1 none can; 2 nothing is at a path.
     """
     from situate.config import load_cutting
-    from situate.pipeline.surveying import survey as look
+    from situate.pipeline.looking.surveying import survey as look
 
     with console.errors():
         cutting = load_cutting({}, environment=os.environ)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from situate.enrichment.ledger import Noted
     from situate.model import Metadata
-    from situate.pipeline.edges import Edge
-    from situate.pipeline.explaining import Explanation, HeldBlock, Measured
+    from situate.pipeline.looking.edges import Edge
+    from situate.pipeline.looking.explaining import Explanation, HeldBlock, Measured
 
 _BLOCKS_SHOWN = 20
 
@@ -50,8 +50,8 @@ def why(  # noqa: PLR0913 - an argument for each option
     Exit codes: 0 said; 2 there is no such chunk, it is not in force then, or a file
     cannot be read.
     """
-    from situate.pipeline.explaining import explain
-    from situate.pipeline.showing import chosen, find_among
+    from situate.pipeline.looking.explaining import explain
+    from situate.pipeline.looking.showing import chosen, find_among
 
     with console.errors():
         day = read_as_of(as_of)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from situate.errors import ConfigError, Locked, SituateError
 from situate.manifest import NOTHING_SPENT, Manifest, Sizes, Spent, to_json
 from situate.output import Output, writing
-from situate.pipeline.decisive import config_of
 from situate.pipeline.documents import Failed, Ids, Prepared
 from situate.pipeline.jobs import ready
+from situate.pipeline.living.decisive import config_of
 from situate.pipeline.parallel import write_all
 from situate.pipeline.shortfall import Stated, none_read, too_many_failed
 from situate.pipeline.stage import Stage

@@ -39,9 +39,9 @@ from situate.compare.vectors import Vectors
 from situate.errors import ConfigError
 from situate.files import is_folder, resolved
 from situate.output import Output, writing
-from situate.pipeline.arming import Maker, prepared, read_corpus
-from situate.pipeline.decisive import config_of
+from situate.pipeline.comparison.arming import Maker, prepared, read_corpus
 from situate.pipeline.jobs import ready
+from situate.pipeline.living.decisive import config_of
 from situate.pricing import load_models
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from situate.compare.trial import Result
     from situate.config import Config
     from situate.corpus import Source
-    from situate.pipeline.arming import Corpus, Request
+    from situate.pipeline.comparison.arming import Corpus, Request
     from situate.pipeline.jobs import Job
     from situate.pipeline.watching import Watcher
 

@@ -17,9 +17,9 @@ from situate.enrichment.reasons import REASONS
 from situate.errors import ConfigError, ReadError
 from situate.files import opened
 from situate.model import is_paragraph, leaf_ids
-from situate.pipeline.crumbs import crumbs_of
-from situate.pipeline.edges import Edge, Surroundings, parted
-from situate.pipeline.showing import passage
+from situate.pipeline.looking.crumbs import crumbs_of
+from situate.pipeline.looking.edges import Edge, Surroundings, parted
+from situate.pipeline.looking.showing import passage
 from situate.readers import read
 from situate.readers.options import DEFAULTS
 from situate.tokens import load_counter
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from situate.enrichment.ledger import Noted
     from situate.manifest import Sizes
     from situate.model import BlockKind, Chunk, Document, Span
-    from situate.pipeline.crumbs import Crumb
+    from situate.pipeline.looking.crumbs import Crumb
     from situate.readers import ReaderOptions
     from situate.tokens import TokenCounter
 

@@ -11,7 +11,7 @@ from situate.errors import RecordError
 from situate.index.folder import IndexFolder
 from situate.index.names import chunk_id_of, doc_id_of, key_of, record_id
 from situate.index.wordings import as_sent
-from situate.pipeline.showing import chosen, spellings
+from situate.pipeline.looking.showing import chosen, spellings
 from situate.records import from_line, from_record
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from situate.config.keys import JOINS
 from situate.errors import ConfigError, SituateError
 from situate.files import opened
 from situate.model import leaf_ids
+from situate.pipeline.comparison.stating import Spending, job_for, statements
 from situate.pipeline.documents import Failed, Prepared
 from situate.pipeline.shortfall import none_read
-from situate.pipeline.stating import Spending, job_for, statements
 from situate.pricing import load_models
 from situate.prompts import refuse_questions
 

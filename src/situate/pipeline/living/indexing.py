@@ -20,7 +20,7 @@ from situate.index.state import Hashes, Pending, State, run_id
 from situate.index.withholding import Away, following, has, parted
 from situate.index.wordings import as_sent, in_order
 from situate.output import held, writing
-from situate.pipeline.sent import SCHEMA, Sent, summary
+from situate.pipeline.living.sent import SCHEMA, Sent, summary
 from situate.records import from_line, to_line
 
 if TYPE_CHECKING:

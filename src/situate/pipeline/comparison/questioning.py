@@ -21,8 +21,8 @@ from situate.enrichment.plan import plan
 from situate.enrichment.reasons import REASONS
 from situate.errors import ConfigError
 from situate.model import leaf_ids
+from situate.pipeline.comparison.stating import Spending, job_for
 from situate.pipeline.enriching import waited_for
-from situate.pipeline.stating import Spending, job_for
 from situate.pipeline.watching import Forecast
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from situate.compare.drafting import asked_once, draft_corpus
 from situate.errors import SituateError
+from situate.pipeline.comparison.questioning import questions
 from situate.pipeline.documents import Prepared
 from situate.pipeline.jobs import ready
-from situate.pipeline.questioning import questions
 from situate.pipeline.shortfall import none_read
 from situate.records import to_line
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from situate import corpus
     from situate.compare.drafting import Draft, Source
     from situate.config import Config
+    from situate.pipeline.comparison.questioning import Questioning
     from situate.pipeline.jobs import Job
-    from situate.pipeline.questioning import Questioning
     from situate.pipeline.watching import Watcher
 
 

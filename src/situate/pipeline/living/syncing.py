@@ -20,14 +20,14 @@ from situate.index.state import NO_STATEMENTS, DocumentState, Hashes, Statements
 from situate.index.wordings import label_of, nearest
 from situate.manifest import NOTHING_SPENT, Note
 from situate.model import document_of, leaf_ids
-from situate.pipeline import decisive
-from situate.pipeline.absence import Whereabouts
 from situate.pipeline.documents import Failed, Ids
-from situate.pipeline.indexing import opened
-from situate.pipeline.inputs import hash_of, size_of
 from situate.pipeline.jobs import ready
+from situate.pipeline.living import decisive
+from situate.pipeline.living.absence import Whereabouts
+from situate.pipeline.living.indexing import opened
+from situate.pipeline.living.inputs import hash_of, size_of
+from situate.pipeline.living.sent import Sent
 from situate.pipeline.parallel import write_all
-from situate.pipeline.sent import Sent
 from situate.pipeline.shortfall import Stated, none_read, too_many_failed
 from situate.pipeline.stage import Stage
 from situate.pipeline.written import written
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from situate.listing import Entry
     from situate.model import Chunk, Document, Enrichment
     from situate.pipeline.documents import Prepared
-    from situate.pipeline.indexing import Index
     from situate.pipeline.jobs import Job
-    from situate.pipeline.sent import Outcome
+    from situate.pipeline.living.indexing import Index
+    from situate.pipeline.living.sent import Outcome
     from situate.pipeline.watching import Watcher
     from situate.pipeline.written import Written
 

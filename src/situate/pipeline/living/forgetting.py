@@ -26,11 +26,11 @@ from situate.index import parcel
 from situate.index.inventory import joined
 from situate.model import document_of, quoted
 from situate.output import held, put, writing
-from situate.pipeline import published
-from situate.pipeline.indexing import Index, opened
 from situate.pipeline.jobs import unasked
-from situate.pipeline.sent import Sent
-from situate.pipeline.standing import Wanted, present, refuse
+from situate.pipeline.living import published
+from situate.pipeline.living.indexing import Index, opened
+from situate.pipeline.living.sent import Sent
+from situate.pipeline.living.standing import Wanted, present, refuse
 from situate.readers.decoding import as_name
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from situate.enrichment.cache.forgetting import Traces
     from situate.enrichment.forgetting import Mentions
     from situate.index.forgetting import Held
-    from situate.pipeline.published import Published
+    from situate.pipeline.living.published import Published
 
 Artefact = Literal[
     "chunks",

@@ -1,0 +1,1 @@
+"""What `compare` and `queries make` do for a corpus."""

@@ -1,0 +1,1 @@
+"""The living index of a corpus: from documents to the delta that a store takes in."""

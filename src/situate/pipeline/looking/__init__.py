@@ -1,0 +1,1 @@
+"""What there is to see of documents and chunks, with nothing changed."""
