@@ -74,6 +74,8 @@ class Found:
     gaps: tuple[Gap, ...]
     """What is to be found and is not: globs that match nothing, manifests that list
     nothing, folders that may not be read. Empty where there is none of it."""
+    left_out: tuple[Path, ...] = ()
+    """Files that globs match and manifests delete."""
     doubts: tuple[Gap, ...] = ()
     """What may hide documents, and is no reason not to work on the others: links and
     folders that lead nowhere, names that may not be asked about."""
@@ -170,7 +172,9 @@ def survey(
         other = ids.setdefault(source.named, source.path)
         if other != source.path:
             raise same_id(source.named, other, source.path)
+    kept = {source.path for source in sources}
     return Found(
+        left_out=tuple(path for path in found if path not in kept),
         sources=tuple(
             replace(source, sidecar=sidecar)
             if (sidecar := find_sidecar(source.path)) is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shutil
 from collections.abc import Callable
@@ -320,6 +321,26 @@ def test_what_is_gone_where_no_glob_looks_is_deleted(
 
     assert sent.exit_code == 0
     assert sent.outcomes["two.md"] == sent.outcomes["three.md"] == "deleted"
+
+
+@pytest.mark.parametrize("by", ["path", "doc_id"])
+def test_a_file_that_a_manifest_deletes_fills_its_folder(
+    tmp_path: Path, store: Store, by: str
+) -> None:
+    """Whoever can see it can see the share it is on."""
+    corpus = corpus_of(tmp_path, "docs/**/*.md", "docs/m.jsonl", always=LEAVE)
+    corpus.document("hr/a.md", LEAVE)
+    corpus.document("hr/b.md", TRAVEL)
+    corpus.document("m.jsonl", '{"path": "always.md"}\n')
+    delivered(corpus, store)
+    told = json.dumps({by: "hr/a.md", "op": "delete"})
+    corpus.document("m.jsonl", f'{{"path": "always.md"}}\n{told}\n')
+    (tmp_path / "docs" / "hr" / "b.md").unlink()
+
+    sent = delivered(corpus, store)
+
+    assert sent.exit_code == 0
+    assert sent.outcomes["hr/a.md"] == sent.outcomes["hr/b.md"] == "deleted"
 
 
 def test_a_file_that_a_manifest_lists_in_vain_does_not_fill_a_folder(

@@ -128,7 +128,7 @@ class _Sync:
         if self._failed and not self._read:
             raise none_read(len(self._failed))
         self._give_back(found.sources)
-        settled = self._settled(found.sources, gaps)
+        settled = self._settled(found, gaps)
         target, withheld, reasons = self._index.within_share(
             settled.documents, allow_deletes
         )
@@ -388,7 +388,7 @@ class _Sync:
             withdrawn=self._withdrawn,
         )
 
-    def _settled(self, sources: Sequence[Source], gaps: Sequence[Gap]) -> Settled:
+    def _settled(self, found: Found, gaps: Sequence[Gap]) -> Settled:
         """Decide what stays, once what is gone has been looked for."""
         known = self._index.known
         for document in safety.gone(known, self._seen()).values():
@@ -402,8 +402,9 @@ class _Sync:
         # Where manifests alone name documents, those say what is gone.
         if self._job.config.corpus.globs:
             gone = safety.gone(known, self._seen()).values()
-            paths = [each.path for each in sources if gone]
-            gaps = (*gaps, *self._whereabouts.emptied(gone, paths))
+            # Also what a manifest deletes shows that its folder is no empty place.
+            paths = [*(each.path for each in found.sources), *found.left_out]
+            gaps = (*gaps, *self._whereabouts.emptied(gone, paths if gone else ()))
         return safety.settle(known, self._seen(gaps))
 
     def _stated(self, target: Documents) -> Stated | None:
