@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from situate.enrichment.asking import Held
 from situate.enrichment.batches import outstanding
+from situate.enrichment.budget import NOTHING
 from situate.enrichment.cache import Cache
 from situate.enrichment.contexts import Contexts
 from situate.enrichment.former import without_asking
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     )
 
     from situate.corpus import Source
+    from situate.enrichment.budget import Committed
     from situate.enrichment.live import Session
     from situate.enrichment.reasons import StopReason
     from situate.enrichment.throttle import Throttle
@@ -99,18 +101,21 @@ class Stage:
 
     @asynccontextmanager
     async def standing(
-        self, throttle: Throttle | None = None
+        self, throttle: Throttle | None = None, committed: Committed = NOTHING
     ) -> AsyncIterator[Standing]:
         """Stand ready for documents as they come; all of them are one run.
 
         Nothing is handed to a vendor's batch. Stages that share a `throttle`, in one
-        loop, keep its pace together.
+        loop, keep its pace together. What is `committed` was spent on this run before.
 
         Raises:
             ConfigError: enrichment is off, or its limits do not fit the model.
         """
         with self._kept(None) as kept:
-            async with self._standing(kept, throttle) as standing:
+            used = kept
+            if isinstance(kept, Kept) and kept.held is not None:
+                used = replace(kept, held=replace(kept.held, committed=committed))
+            async with self._standing(used, throttle) as standing:
                 yield standing
 
     async def _through(
