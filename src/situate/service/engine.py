@@ -1,5 +1,4 @@
-"""Works on uploads and jobs: a thread with a loop of its own, where all asking happens.
-"""
+"""Works on uploads and jobs: a thread with a loop of its own, where all asking happens."""
 
 from __future__ import annotations
 
