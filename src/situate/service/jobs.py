@@ -147,6 +147,22 @@ class Jobs:
             return None
         return view
 
+    def listed(self, owner: str) -> tuple[JobView, ...]:
+        """Give the jobs of an owner, the newest first."""
+        with self.database.reading() as connection:
+            rows = connection.execute(
+                "SELECT * FROM jobs WHERE owner = ? ORDER BY number DESC", (owner,)
+            ).fetchall()
+            views = [
+                self._view(connection, row)
+                for row in rows
+                if row["state"] in get_args(JobState)
+            ]
+        now = self.now()
+        return tuple(
+            view for view in views if view.expires is None or view.expires > now
+        )
+
     def events(
         self, job_id: str, after: int, limit: int = _LOOKED_AT_ONCE
     ) -> tuple[Event, ...]:
