@@ -54,6 +54,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     (*("manifest", "corpus", "listing", "output"),),
     ("index", "export"),
     (*("check", "diff", "pipeline", "inspect"),),
+    ("service",),
     ("cli", "__main__"),
 )
 """From the ground up: a module may use its own layer and those below it."""
