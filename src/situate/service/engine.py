@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from situate.errors import AuthenticationFailed
 from situate.pipeline.pool import Crew, Pool
+from situate.service.at_once import FULL, STOPPING, Uploads, busy
 from situate.service.books import Books
 from situate.service.schedule import Schedule
 from situate.service.served import serve
 from situate.service.turns import Workplace
-from situate.service.uploads import FULL, STOPPING, Uploads, busy
 from situate.service.values import EngineFigures
 from situate.service.worklist import Worklist
 
