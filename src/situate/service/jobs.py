@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, get_args
 from situate.service import happenings, spending
 from situate.service.arrivals import Arrival
 from situate.service.database import Database
-from situate.service.listening import Listening
+from situate.service.listening import ADDED, Listening
 from situate.service.values import (
     Bounds,
     Failure,
@@ -129,7 +129,7 @@ class Jobs:
                 # Where even this fails, it is done when the directory is swept.
                 with suppress(JobsBroken):
                     self._remove(arrival.number)
-        self.listening.tell(job_id)
+        self.listening.tell(ADDED)
         return view
 
     def get(self, job_id: str, owner: str) -> JobView | None:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import asyncio
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+ADDED: Final = ""
+"""In the place of a job's id: for whoever waits for any job to be added."""
 
 
 class Listening:

@@ -10,6 +10,7 @@ from situate.errors import SituateError
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
+    from decimal import Decimal
 
     from situate.manifest import Spent
     from situate.model import EnrichmentStatus, JsonValue
@@ -147,9 +148,9 @@ class CorpusView:
     provider: str | None
     """None where nobody is asked."""
     model: str | None
-    max_usd: str | None
+    max_usd: Decimal | None
     """For each job and each upload."""
-    max_usd_month: str | None
+    max_usd_month: Decimal | None
     """For all of them together."""
 
 

@@ -101,11 +101,6 @@ class Worklist:
             ).fetchone()
         return found is not None
 
-    def is_claimed(self, number: int) -> bool:
-        """Say whether a job is still to be worked on: nobody has deleted it."""
-        with self._database.reading() as connection:
-            return _is_running(connection, number)
-
     def next_document(self, number: int, after: int) -> Waiting | None:
         """Give the first document after an ordinal that is not done; -1: of all."""
         with self._database.reading() as connection:
@@ -151,13 +146,21 @@ class Worklist:
         self._jobs.listening.tell(row["job_id"])
         return True
 
-    def spend(self, number: int, spent: Spent) -> None:
-        """Note what a job has spent so far."""
+    def spend(self, number: int, spent: Spent) -> bool:
+        """Note what a job has spent so far; False where it is there no more."""
+        text = spending.stored(spent)
+        with self._database.reading() as connection:
+            row = connection.execute(
+                "SELECT spent FROM jobs WHERE number = ? AND state <> 'removed'",
+                (number,),
+            ).fetchone()
+        if row is None or row["spent"] == text:
+            return row is not None
         with self._database.writing() as connection:
             connection.execute(
-                "UPDATE jobs SET spent = ? WHERE number = ?",
-                (spending.stored(spent), number),
+                "UPDATE jobs SET spent = ? WHERE number = ?", (text, number)
             )
+        return True
 
     def put_back(self, number: int) -> None:
         """Let a job wait again for the rest of it to be done."""

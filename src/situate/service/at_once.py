@@ -1,0 +1,195 @@
+"""Uploads, as many at a time as are wanted, in the engine's loop."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from situate.errors import ConfigError, Locked, ReadError
+from situate.manifest import NOTHING_SPENT
+from situate.pipeline.documents import Failed
+from situate.pipeline.handed import source_of
+from situate.pipeline.written import written
+from situate.service.causes import cause
+from situate.service.cutting import Elsewhere
+from situate.service.served import Silent
+from situate.service.values import Busy, Cut
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Mapping, Sequence
+    from pathlib import Path
+
+    from situate.corpus import Source
+    from situate.model import Chunk
+    from situate.pipeline.documents import Prepared
+    from situate.pipeline.handed import Handed
+    from situate.pipeline.pool import Pool
+    from situate.pipeline.watching import Forecast
+    from situate.pipeline.written import Written
+    from situate.service.books import Books
+    from situate.service.served import Served
+
+_Result = TypeVar("_Result")
+
+_RETRY_SECONDS = 5
+"""After which there may be room: an upload takes seconds."""
+
+
+STOPPING = "is stopping"
+FULL = "is at work on as many uploads as it takes"
+_REWRITING = "cannot note what it asks while the ledger is being rewritten"
+
+
+def busy(why: str) -> Busy:
+    """Say why nothing is taken now."""
+    message = f"the service {why}; ask again in {_RETRY_SECONDS} seconds"
+    return Busy(message, retry_after_seconds=_RETRY_SECONDS)
+
+
+class Uploads:
+    """Documents that somebody waits for."""
+
+    def __init__(
+        self, served: Mapping[str, Served], pool: Pool, books: Books, *, most: int
+    ) -> None:
+        """Work on at most so many at a time; the others wait, first come first."""
+        self._served = served
+        self._pool = pool
+        self._books = books
+        self._free = asyncio.Semaphore(most)
+        self._waiting: set[asyncio.Task[object]] = set()
+        self._at_work: set[asyncio.Task[object]] = set()
+        self._is_stopping = False
+
+    @property
+    def at_work(self) -> int:
+        """How many are worked on."""
+        return len(self._at_work)
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for others."""
+        return len(self._waiting)
+
+    async def chunk(self, corpus: str, handed: Handed, *, statements: bool) -> Cut:
+        """Cut a document, and ask about it where the corpus and the caller want it.
+
+        Raises:
+            Busy: there is no time for it any more, or the ledger is being rewritten.
+            ConfigError: the corpus is not served.
+            ReadError: the document has no name, or what is said of it is wrong.
+        """
+        served = self._of(corpus)
+        source = source_of(handed)
+        if statements and served.provider is not None:
+            return await self._in_turn(self._asked(corpus, served, source))
+        return await self._in_turn(self._unasked(corpus, source))
+
+    async def plan(self, corpus: str, handed: Sequence[Handed]) -> Forecast:
+        """Say what asking about documents would cost; send nothing.
+
+        Raises:
+            SituateError: two documents name one id; and as `chunk` does.
+        """
+        served = self._of(corpus)
+        sources = [source_of(each) for each in handed]
+        names = [source.doc_id for source in sources]
+        if doubled := next((name for name in names if names.count(name) > 1), None):
+            message = f"{doubled}: another document has that name"
+            raise ReadError(message)
+        return await self._in_turn(self._planned(corpus, served, sources))
+
+    async def end(self, grace_seconds: float) -> None:
+        """Send those away who wait, finish the others within the time."""
+        self._is_stopping = True
+        for task in self._waiting:
+            task.cancel()
+        for seconds in (grace_seconds, None):
+            if self._at_work:
+                await asyncio.wait(self._at_work, timeout=seconds)
+            for task in self._at_work:
+                task.cancel()
+
+    def _of(self, corpus: str) -> Served:
+        if corpus not in self._served:
+            message = f"corpus {corpus!r} is not served"
+            raise ConfigError(message)
+        return self._served[corpus]
+
+    async def _in_turn(self, work: Coroutine[None, None, _Result]) -> _Result:
+        """Do work when others are done with theirs.
+
+        Who is called off before that has begun nothing. Afterwards it is finished all
+        the same, so that what it pays for is kept for when it is asked for again.
+        """
+        this = asyncio.current_task()
+        assert this is not None  # noqa: S101 - coroutines run in tasks
+        self._waiting.add(this)
+        try:
+            await self._free.acquire()
+        except asyncio.CancelledError:
+            work.close()
+            if self._is_stopping:
+                raise busy(STOPPING) from None
+            raise
+        finally:
+            self._waiting.discard(this)
+        task = asyncio.create_task(work)
+        self._at_work.add(task)
+        task.add_done_callback(self._done)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if task.cancelled():
+                raise busy(STOPPING) from None
+            raise
+        except BaseExceptionGroup as group:
+            raise cause(group) from group
+        except Locked as error:
+            raise busy(_REWRITING) from error
+
+    def _done(self, task: asyncio.Task[object]) -> None:
+        self._at_work.discard(task)
+        self._free.release()
+        if not task.cancelled():
+            # Where nobody waits any more, nobody is to be told either.
+            task.exception()
+
+    async def _unasked(self, corpus: str, source: Source) -> Cut:
+        elsewhere = Elsewhere(pool=self._pool, corpus=corpus)
+        outcome = await asyncio.to_thread(elsewhere.written, source)
+        self._books.document(corpus, outcome)
+        return Cut(outcome=outcome, spent=NOTHING_SPENT)
+
+    async def _asked(self, corpus: str, served: Served, source: Source) -> Cut:
+        outcomes: list[Written | Failed] = []
+
+        def write(outcome: Prepared | Failed, chunks: Sequence[Chunk]) -> None:
+            if isinstance(outcome, Failed):
+                outcomes.append(outcome)
+            else:
+                outcomes.append(written(outcome, chunks))
+
+        elsewhere = Elsewhere(pool=self._pool, corpus=corpus)
+        session = self._books.opened()
+        async with served.stage.standing(served.throttle) as standing:
+            try:
+                await standing.work([source], write, elsewhere)
+            finally:
+                spent = standing.spent
+                self._books.spend(corpus, session, spent, ends=True)
+        (outcome,) = outcomes
+        self._books.document(corpus, outcome)
+        return Cut(outcome=outcome, spent=spent)
+
+    async def _planned(
+        self, corpus: str, served: Served, sources: Sequence[Source]
+    ) -> Forecast:
+        elsewhere = Elsewhere(pool=self._pool, corpus=corpus)
+        at_hand: dict[Path, Prepared | Failed] = {}
+        for source in sources:
+            at_hand[source.path] = await asyncio.to_thread(elsewhere.outcome, source)
+        preparer = replace(served.job.preparer, at_hand=at_hand)
+        job = replace(served.job, preparer=preparer)
+        return await asyncio.to_thread(job.forecast, sources, Silent())
