@@ -149,7 +149,8 @@ class _Body:
         self._seconds = seconds
         self._deadline = time.monotonic() + seconds
         self._size = 0
-        self._waits = headers.get("expect", "").lower() == "100-continue"
+        # Nothing comes before it is asked for, or after it did not.
+        self._is_silent = headers.get("expect", "").lower() == "100-continue"
         self.declared = limit if length is None else int(length)
         """Its bytes; those it may have where it does not say."""
         self.is_read = (length or "0") == "0" and "transfer-encoding" not in headers
@@ -171,12 +172,13 @@ class _Body:
         """
         if self.is_read:
             return await self._receive()
-        self._waits = False
+        self._is_silent = False
         left = self._deadline - time.monotonic()
         try:
             async with asyncio.timeout(left):
                 message = await self._receive()
         except TimeoutError as error:
+            self._is_silent = True
             detail = f"the body was not there after {self._seconds:g} seconds"
             raise Refused(408, detail) from error
         self._size += len(message.get("body", b""))
@@ -187,8 +189,7 @@ class _Body:
 
     async def drain(self) -> None:
         """Drop what comes at once of the rest."""
-        if self._waits:
-            # The client sends nothing before it is asked to.
+        if self._is_silent:
             return
         dropped = 0
         try:
@@ -222,5 +223,6 @@ class _Answer:
             headers.setdefault("cache-control", "no-store")
             if not self._body.is_read:
                 await self._body.drain()
+            if not self._body.is_read:
                 headers["connection"] = "close"
         await self._send(message)

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 MEDIA_TYPE: Final = "application/problem+json"
 
+_TITLES: Final = {413: "Content Too Large", 422: "Unprocessable Content"}
+"""As RFC 9110 has them, and Python from 3.13 on."""
+
 _LONGEST: Final = 500
 """Characters of a detail; a name in a request may be as long as it likes."""
 
@@ -53,7 +56,7 @@ class Refused(SituateError):
         """The answer as JSON."""
         values: dict[str, object] = {
             "type": "about:blank",
-            "title": HTTPStatus(self.status).phrase,
+            "title": _TITLES.get(self.status) or HTTPStatus(self.status).phrase,
             "status": self.status,
             "detail": _shown(self.detail),
         }

@@ -114,7 +114,6 @@ class Service:
             )
             self._check(many.corpus, ())
             view = await asyncio.to_thread(self.jobs.add, owner, many.corpus, many)
-        self.engine.wake()
         location = {"location": f"/v1/jobs/{view.job_id}"}
         return _json(answers.job(view), status=202, headers=location)
 
@@ -132,7 +131,6 @@ class Service:
         owner = request.state.owner
         if not await asyncio.to_thread(self.jobs.delete, job_id, owner):
             raise _no_job()
-        self.engine.wake()
         return Response(status_code=204)
 
     async def job_events(
