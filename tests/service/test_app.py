@@ -346,10 +346,9 @@ def test_metrics_count_and_name_no_document(anna: httpx.Client, address: str) ->
     metrics = anna.get("/metrics").text
 
     assert closed.status_code == 401
+    labels = r'method="POST",route="/v1/chunk",status="200"'
     assert re.search(
-        r'^situate_requests_total\{method="POST",route="/v1/chunk",status="200"\} [1-9]',
-        metrics,
-        re.MULTILINE,
+        rf"^situate_requests_total\{{{labels}\}} [1-9]", metrics, re.MULTILINE
     )
     assert re.search(
         r'^situate_chunks_total\{corpus="notes"\} [1-9]', metrics, re.MULTILINE

@@ -146,10 +146,21 @@ _READY: Final = {
         "models": "ok",
     },
 }
-_EVENT: Final = (
-    'id: 3\nevent: document\ndata: {"ordinal": 0, "name": "policies/meals.md", '
-    '"doc_id": "policies/meals.md", "status": "done", "chunks": 1, "reason": null}\n\n'
-)
+_EVENTS: Final = {
+    "schema": {
+        "type": "object",
+        "description": "An event; `data` is JSON.",
+        "properties": {
+            "id": {"type": "string"},
+            "event": {"type": "string"},
+            "data": {"type": "string"},
+            "retry": {"type": "integer"},
+        },
+    },
+    "example": 'id: 3\nevent: document\ndata: {"ordinal": 0, "name": '
+    '"policies/meals.md", "doc_id": "policies/meals.md", "status": "done", '
+    '"chunks": 1, "reason": null}\n\n',
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,7 +248,7 @@ def _of_jobs(service: Service) -> list[Operation]:
             "schema": {"type": "string"},
         }
     }
-    lines, events = {NDJSON: _text(_line(_RECORD))}, {EVENTS: _text(_EVENT)}
+    lines, events = {NDJSON: _text(_line(_RECORD))}, {EVENTS: _EVENTS}
     taken = {"description": "It is on the disk.", "content": job, "headers": location}
     rows: list[tuple[str, str, Callable[..., Any], str, int, _Answers]] = [
         ("POST", jobs, service.add_job, "Add a job", 202, {202: taken}),

@@ -24,6 +24,9 @@ from situate.service.values import JobState
 AS_JSON: Final = frozenset({"metadata", "documents", "statements"})
 """Fields of a form that are written as JSON."""
 
+_CONTROLS: Final = r"\x00-\x08\x0b-\x1f\x7f-\x9f"
+_NAME: Final = rf"^[^/\\{_CONTROLS}][^{_CONTROLS}]*$"
+
 Line = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 Label = Annotated[
@@ -34,6 +37,8 @@ Label = Annotated[
         "label, which nothing opens. It is the id where neither the document nor the "
         "request gives one.",
         examples=["policies/travel.md"],
+        # Told, not held: what is refused here is refused with a better word later.
+        json_schema_extra={"pattern": _NAME},
     ),
 ]
 
@@ -346,7 +351,8 @@ REF: Final = "#/components/schemas/{model}"
 def form_schema(*, many: bool) -> Mapping[str, Any]:
     """Describe a form: a file and what is said of it, or files of one corpus."""
     file: dict[str, Any] = {"type": "string", "format": "binary"}
-    fields = dict(FormFields.model_json_schema(ref_template=REF)["properties"])
+    described = FormFields.model_json_schema(ref_template=REF)["properties"]
+    fields = {name: _without_null(each) for name, each in described.items()}
     if many:
         file = {"type": "array", "items": file, "minItems": 1}
     else:
@@ -357,3 +363,10 @@ def form_schema(*, many: bool) -> Mapping[str, Any]:
         "required": ["corpus", "file"],
         "additionalProperties": False,
     }
+
+
+def _without_null(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Describe a field that a form leaves out where it would be null."""
+    kinds = [each for each in schema.get("anyOf", ()) if each.get("type") != "null"]
+    rest = {key: schema[key] for key in schema if key not in {"anyOf", "default"}}
+    return dict(schema) if not kinds else rest | kinds[0]
