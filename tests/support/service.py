@@ -96,9 +96,13 @@ class Process:
         """Its number."""
         return self._process.pid
 
-    def end(self, signal: int) -> int:
-        """Send a signal and give how it ended."""
-        self._process.send_signal(signal)
+    def signal(self, number: int) -> None:
+        """Send it a signal."""
+        self._process.send_signal(number)
+
+    def end(self, number: int) -> int:
+        """Send it a signal and give how it ended."""
+        self.signal(number)
         return self.wait()
 
     def wait(self) -> int:
