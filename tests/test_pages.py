@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -23,6 +24,7 @@ from situate.listing import read_listing
 from situate.organisation import VARIABLE, read_egress
 from tests.support.fixtures import regenerating
 from tests.support.pages import PAGES, README, ROOT, all_blocks, blocks, prose, rewrite
+from tests.support.service import Process
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 
 BLOCKS = all_blocks()
 RUN = re.compile(r"\b[0-9a-f]{16}\b")
+SHOWN_ADDRESS = "http://127.0.0.1:8000"
+"""What pages show for wherever a service listens."""
 SCRIPT = "#!/bin/sh\n"
 LINKED = (*PAGES, *(ROOT / f"{name}.md" for name in ("CONTRIBUTING", "SECURITY")))
 
@@ -51,6 +55,8 @@ class Reader:
         self._folder = folder
         self._run = "RUN"
         self._printed = ""
+        self._service: Process | None = None
+        self._address = SHOWN_ADDRESS
 
     def follow(self, block: Block) -> str:
         """Give a block with what it shows today."""
@@ -71,8 +77,23 @@ class Reader:
         commands = [line for line in text.splitlines() if line.startswith("$ ")]
         return "".join(f"{line}\n{self._shown(line[2:])}" for line in commands)
 
+    def leave(self) -> None:
+        """End what was started in the background."""
+        if self._service is not None:
+            assert self._service.end(signal.SIGTERM) == 0
+
+    def _serve(self, command: str) -> str:
+        """Start a service, at whatever port is free; give what it says."""
+        service = Process(*shlex.split(command.removesuffix(" &"))[2:])
+        self._service = service
+        self._address = service.address()
+        return service.said.replace(self._address, SHOWN_ADDRESS)
+
     def _shown(self, command: str) -> str:
         """Run a command and give what a terminal would show, RUN for a delta's name."""
+        if command.startswith("situate serve"):
+            return self._serve(command)
+        command = command.replace(SHOWN_ADDRESS, self._address)
         words = shlex.split(command.replace("RUN", self._run))
         environment: dict[str, str] = {}
         while "=" in words[0]:
@@ -102,7 +123,10 @@ def python(block: str) -> str:
 def test_every_block_of_a_page_shows_what_happens(page: Path, clone: Path) -> None:
     """Commands and programs are run, and what stands below them compared."""
     reader = Reader(clone)
-    expected = [reader.follow(block) for block in blocks(page)]
+    try:
+        expected = [reader.follow(block) for block in blocks(page)]
+    finally:
+        reader.leave()
 
     if regenerating():
         texts = iter(expected)

@@ -50,6 +50,11 @@ def started() -> Iterator[list[Process]]:
         process.kill()
 
 
+def of(config: Path, state: Path) -> list[str]:
+    """Give the options that say what is served and where jobs are kept."""
+    return ["--config-dir", str(config), "--state", str(state)]
+
+
 def refusal(config: Path, *options: str) -> str:
     """Start it where it cannot be started; give what it says."""
     command = ["serve", "--config-dir", str(config), *options]
@@ -77,7 +82,7 @@ def test_a_stop_ends_streams_finishes_requests_and_is_no_failure(
         chat.before = hold
         config = corpora(tmp_path / "config", asking=asking(chat.address))
         state = tmp_path / "state"
-        first = Process(config, state, "--grace-seconds", "20")
+        first = Process(*of(config, state), "--grace-seconds", "20")
         started.append(first)
         address = first.address()
         with httpx.Client(base_url=address, headers=KEY, timeout=30) as client:
@@ -108,7 +113,7 @@ def test_a_stop_ends_streams_finishes_requests_and_is_no_failure(
             upload.join()
         ended = first.wait()
         chat.before = lambda: None
-        second = Process(config, state)
+        second = Process(*of(config, state))
         started.append(second)
         again = second.address()
         with httpx.Client(base_url=again, headers=KEY, timeout=30) as client:
@@ -165,7 +170,7 @@ def test_an_address_that_is_taken_is_named(
     config: Path, tmp_path: Path, started: list[Process]
 ) -> None:
     """As is a state folder that another service works on: exit code 4."""
-    process = Process(config, tmp_path / "state")
+    process = Process(*of(config, tmp_path / "state"))
     started.append(process)
     port = process.address().rpartition(":")[2]
 

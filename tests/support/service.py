@@ -69,13 +69,10 @@ def served(
 class Process:
     """`situate serve` in a process of its own."""
 
-    def __init__(self, config: Path, state: Path, *options: str) -> None:
-        command = [sys.executable, "-m", "situate", "serve", "--port", "0"]
+    def __init__(self, *options: str) -> None:
+        command = [sys.executable, "-m", "situate", "serve", "--port", "0", *options]
         self._process = subprocess.Popen(
-            [*command, "--config-dir", str(config), "--state", str(state), *options],
-            env=dict(os.environ),
-            stderr=subprocess.PIPE,
-            text=True,
+            command, env=dict(os.environ), stderr=subprocess.PIPE, text=True
         )
         self.said = ""
         """What it wrote to stderr."""
