@@ -163,7 +163,8 @@ class Database:
         """
         # Nobody reads meanwhile: what a reader may still want stays in the log.
         with self._writing, self._reading, self._failures():
-            self._writer.execute("PRAGMA incremental_vacuum").fetchall()
+            # Each step of it frees one page, and only a script takes all of them.
+            self._writer.executescript("PRAGMA incremental_vacuum")
             self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     @contextmanager
