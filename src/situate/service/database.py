@@ -29,6 +29,9 @@ _VERSION = 1
 _BUSY_SECONDS = 5.0
 """How long to wait for somebody else, a backup, who holds the database."""
 
+_PAGES_AT_ONCE = 1000
+"""Pages, of 4 KiB, that are given back before others may write again."""
+
 _TABLES = """
 CREATE TABLE jobs (
   number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -161,10 +164,16 @@ class Database:
         Raises:
             JobsBroken: the database cannot be written.
         """
+        is_left = True
+        while is_left:
+            with self._writing, self._failures():
+                # Each step of it frees one page, and only a script takes them all.
+                self._writer.executescript(
+                    f"PRAGMA incremental_vacuum({_PAGES_AT_ONCE})"
+                )
+                (is_left,) = self._writer.execute("PRAGMA freelist_count").fetchone()
         # Nobody reads meanwhile: what a reader may still want stays in the log.
         with self._writing, self._reading, self._failures():
-            # Each step of it frees one page, and only a script takes all of them.
-            self._writer.executescript("PRAGMA incremental_vacuum")
             self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     @contextmanager
