@@ -74,6 +74,7 @@ SLOW = (
     "lxml",
     "numpy",
     "openai",
+    "pyarrow",
     "pydantic",
     "pypdfium2",
     "pyromark",
