@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
+    from situate.enrichment.settings import Settings
+
 _UNTOLD_PAUSE_SECONDS = 1.0
 """The common pause after a 429 that names none."""
 
@@ -204,6 +206,16 @@ class Throttle:
         )
         if start > now:
             await self._timing.sleep(start - now)
+
+
+def throttle_of(settings: Settings, timing: Timing | None = None) -> Throttle:
+    """Make the gate that the settings of a corpus describe."""
+    return Throttle(
+        concurrency=settings.concurrency,
+        requests_per_minute=settings.requests_per_minute,
+        tokens_per_minute=settings.tokens_per_minute,
+        timing=timing or Timing(),
+    )
 
 
 class Turn:

@@ -20,7 +20,7 @@ from situate.enrichment.flights import Flights
 from situate.enrichment.keys import reply_key
 from situate.enrichment.ledger import Entry
 from situate.enrichment.outcomes import Stopped, outcome_of, stop_reason_of
-from situate.enrichment.throttle import Throttle, spread_seconds
+from situate.enrichment.throttle import spread_seconds, throttle_of
 from situate.errors import (
     BudgetExceeded,
     CacheBroken,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from situate.enrichment.questions import Passage
     from situate.enrichment.reasons import StopReason
     from situate.enrichment.settings import Settings, View
-    from situate.enrichment.throttle import Timing, Turn
+    from situate.enrichment.throttle import Throttle, Timing, Turn
     from situate.pricing import ModelFacts
 
 _OUTAGE = 3
@@ -118,6 +118,7 @@ class Wire:
         timing: Timing,
         committed: Committed = NOTHING,
         publishes_anyway: bool = False,
+        throttle: Throttle | None = None,
     ) -> None:
         """Take everything a request passes through.
 
@@ -142,12 +143,7 @@ class Wire:
             month=None if settings.replayed else self._commits,
             committed=committed,
         )
-        self._throttle = Throttle(
-            concurrency=settings.concurrency,
-            requests_per_minute=settings.requests_per_minute,
-            tokens_per_minute=settings.tokens_per_minute,
-            timing=timing,
-        )
+        self._throttle = throttle or throttle_of(settings, timing)
         self.accounts = Accounts(
             provider=provider.name,
             replayed=settings.replayed,
