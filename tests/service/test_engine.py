@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from situate.config import load
 from situate.enrichment.ledger import rewriting
 from situate.errors import ConfigError, ReadError, SituateError
 from situate.pipeline.documents import Failed
@@ -253,6 +254,57 @@ def test_a_client_that_leaves_while_it_waits_takes_nothing(
     assert gate.began == [first.name, third.name]
     assert (figures.uploads_at_work, figures.uploads_waiting) == (0, 0)
     assert figures.corpora["handbook"].documents == 2
+
+
+def test_an_upload_that_comes_again_waits_for_the_first(
+    tmp_path: Path,
+) -> None:
+    """Whoever asks again, having lost patience, does not make it be paid for twice."""
+    document, other = agreements(2)
+    with speaking(Script(latency_seconds=0.2)) as model:
+        corpus = corpus_of(tmp_path, [], address=model.openai_url)
+
+        async def again(engine: Engine) -> list[Cut]:
+            first = asyncio.create_task(upload(engine, "handbook", document))
+            await asyncio.to_thread(model.wait_for_calls, 1, timeout_seconds=10)
+            first.cancel()
+            return await asyncio.gather(
+                upload(engine, "handbook", document),
+                upload(engine, "handbook", document),
+                upload(engine, "handbook", document, statements=False),
+                upload(engine, "handbook", other),
+            )
+
+        with served(corpus, settings=EngineSettings(uploads=3)) as (engine, _):
+            cuts = within(again(engine))
+        seen = model.statistics
+
+    assert chunks(cuts[0]) == chunks(cuts[1])
+    assert len({chunks(cut) for cut in cuts}) == 3
+    assert set(seen.requests.values()) == {1}
+    assert seen.calls == 2 * SECTIONS
+
+
+def test_an_engine_that_cannot_start_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody waits for it, and to stop it is to do nothing."""
+
+    def broken(*_: object) -> None:
+        message = "no processes today"
+        raise SituateError(message)
+
+    monkeypatch.setattr("threading.excepthook", lambda _: None)
+    monkeypatch.setattr("situate.service.engine.Pool", broken)
+    configs = load([corpus_of(tmp_path, []).config], environment={})
+    with closing(Jobs(tmp_path / "state")) as jobs:
+        engine = Engine(configs, jobs)
+
+        with pytest.raises(SituateError, match="cannot start"):
+            engine.start()
+
+        engine.stop(1)
+        assert not engine.is_alive
 
 
 def test_a_model_that_costs_money_needs_a_limit_for_all_together(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import tracemalloc
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -153,6 +154,27 @@ def test_a_job_is_not_seen_while_it_comes_in(jobs: Jobs) -> None:
     jobs.add("ann", "handbook", coming())
 
     assert claims == [None]
+
+
+def test_memory_holds_one_document_and_no_job(jobs: Jobs) -> None:
+    """Documents stream in, and results out, however many there are."""
+    count, size = 60, 400_000
+
+    def coming() -> Iterator[Handed]:
+        for number in range(count):
+            yield handed(f"{number}.md", f"{number} " + "x" * size)
+
+    tracemalloc.start()
+    try:
+        view = jobs.add("ann", "handbook", coming())
+        work_on_all(Worklist(jobs))
+        read = sum(len(piece) for piece in jobs.result(view.job_id))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert read > count * size
+    assert peak < 1_000_000 + 12 * size
 
 
 @pytest.mark.parametrize(

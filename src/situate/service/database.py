@@ -102,7 +102,7 @@ class Database:
         with ExitStack() as stack:
             try:
                 _prepare(directory)
-                lock = stack.enter_context((directory / _LOCK).open("ab"))
+                lock = stack.enter_context((directory / _LOCK).open("rb"))
                 take_lock(lock.fileno())
                 path = directory / NAME
                 self._writer = stack.enter_context(closing(_connected(path)))
@@ -200,9 +200,10 @@ def _prepare(directory: Path) -> None:
         )
         raise ConfigError(message)
     directory.chmod(0o700)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    os.close(descriptor)
-    path.chmod(0o600)
+    for name in (_LOCK, NAME):
+        path = directory / name
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        path.chmod(0o600)
 
 
 def _connected(path: Path) -> sqlite3.Connection:
