@@ -18,7 +18,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("access", "addresses", "collector", "errors", "model", "standalone", "usage"),
     ("validity",),
     ("fields", "files", "records", "tokens", "config", "prompts", "pricing", "shipped"),
-    ("functions", "lines", "organisation"),
+    ("functions", "lines", "organisation", "parquet"),
     ("readers", "chunking"),
     ("given", "precedence"),
     (
@@ -77,6 +77,7 @@ SLOW = (
     "numpy",
     "openai",
     "prometheus_client",
+    "pyarrow",
     "pydantic",
     "pypdfium2",
     "pyromark",

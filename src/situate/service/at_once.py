@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from situate.errors import ConfigError, Locked, ReadError
 from situate.manifest import NOTHING_SPENT
@@ -17,7 +19,7 @@ from situate.service.served import Silent
 from situate.service.values import Busy, Cut
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Mapping, Sequence
+    from collections.abc import Callable, Coroutine, Mapping, Sequence
     from pathlib import Path
 
     from situate.corpus import Source
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
     from situate.service.served import Served
 
 _Result = TypeVar("_Result")
+
+_Key: TypeAlias = "tuple[str, bool, str] | None"
+"""What is one upload's work and may be another's; None where it is nobody else's."""
 
 _RETRY_SECONDS = 5
 """After which there may be room: an upload takes seconds."""
@@ -47,6 +52,14 @@ def busy(why: str) -> Busy:
     return Busy(message, retry_after_seconds=_RETRY_SECONDS)
 
 
+def _identity(handed: Handed) -> str:
+    """Hash a document and all that is said of it."""
+    said = [handed.name, handed.doc_id, handed.version, dict(handed.metadata)]
+    hashed = hashlib.sha256(json.dumps(said, sort_keys=True).encode())
+    hashed.update(handed.content)
+    return hashed.hexdigest()
+
+
 class Uploads:
     """Documents that somebody waits for."""
 
@@ -60,6 +73,8 @@ class Uploads:
         self._free = asyncio.Semaphore(most)
         self._waiting: set[asyncio.Task[object]] = set()
         self._at_work: set[asyncio.Task[object]] = set()
+        self._equal: dict[_Key, asyncio.Task[Any]] = {}
+        """What is worked on, by what it is."""
         self._is_stopping = False
 
     @property
@@ -82,9 +97,15 @@ class Uploads:
         """
         served = self._of(corpus)
         source = source_of(handed)
-        if statements and served.provider is not None:
-            return await self._in_turn(self._asked(corpus, served, source))
-        return await self._in_turn(self._unasked(corpus, source))
+        asks = statements and served.provider is not None
+
+        def work() -> Coroutine[None, None, Cut]:
+            if asks:
+                return self._asked(corpus, served, source)
+            return self._unasked(corpus, source)
+
+        # A client that lost its patience asks again while its first is at work.
+        return await self._in_turn(work, (corpus, asks, _identity(handed)))
 
     async def plan(self, corpus: str, handed: Sequence[Handed]) -> Forecast:
         """Say what asking about documents would cost; send nothing.
@@ -98,7 +119,7 @@ class Uploads:
         if doubled := next((name for name in names if names.count(name) > 1), None):
             message = f"{doubled}: another document has that name"
             raise ReadError(message)
-        return await self._in_turn(self._planned(corpus, served, sources))
+        return await self._in_turn(lambda: self._planned(corpus, served, sources))
 
     async def end(self, grace_seconds: float) -> None:
         """Send those away who wait, finish the others within the time."""
@@ -117,27 +138,23 @@ class Uploads:
             raise ConfigError(message)
         return self._served[corpus]
 
-    async def _in_turn(self, work: Coroutine[None, None, _Result]) -> _Result:
-        """Do work when others are done with theirs.
+    async def _in_turn(
+        self, work: Callable[[], Coroutine[None, None, _Result]], key: _Key = None
+    ) -> _Result:
+        """Do work when others are done with theirs; where equal work is done, wait.
 
         Who is called off before that has begun nothing. Afterwards it is finished all
         the same, so that what it pays for is kept for when it is asked for again.
         """
-        this = asyncio.current_task()
-        assert this is not None  # noqa: S101 - coroutines run in tasks
-        self._waiting.add(this)
-        try:
-            await self._free.acquire()
-        except asyncio.CancelledError:
-            work.close()
-            if self._is_stopping:
-                raise busy(STOPPING) from None
-            raise
-        finally:
-            self._waiting.discard(this)
-        task = asyncio.create_task(work)
-        self._at_work.add(task)
-        task.add_done_callback(self._done)
+        task: asyncio.Task[_Result] | None = self._equal.get(key)
+        if task is None:
+            await self._wait()
+            task = self._equal.get(key)
+            if task is None:
+                task = asyncio.create_task(work())
+                self._begin(task, key)
+            else:
+                self._free.release()
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
@@ -149,12 +166,34 @@ class Uploads:
         except Locked as error:
             raise busy(_REWRITING) from error
 
-    def _done(self, task: asyncio.Task[object]) -> None:
-        self._at_work.discard(task)
-        self._free.release()
-        if not task.cancelled():
-            # Where nobody waits any more, nobody is to be told either.
-            task.exception()
+    async def _wait(self) -> None:
+        this = asyncio.current_task()
+        assert this is not None  # noqa: S101 - coroutines run in tasks
+        self._waiting.add(this)
+        try:
+            await self._free.acquire()
+        except asyncio.CancelledError:
+            if self._is_stopping:
+                raise busy(STOPPING) from None
+            raise
+        finally:
+            self._waiting.discard(this)
+
+    def _begin(self, task: asyncio.Task[Any], key: _Key) -> None:
+        self._at_work.add(task)
+        if key is not None:
+            self._equal[key] = task
+
+        def done(task: asyncio.Task[Any]) -> None:
+            self._at_work.discard(task)
+            if key is not None:
+                del self._equal[key]
+            self._free.release()
+            if not task.cancelled():
+                # Where nobody waits any more, nobody is to be told either.
+                task.exception()
+
+        task.add_done_callback(done)
 
     async def _unasked(self, corpus: str, source: Source) -> Cut:
         elsewhere = Elsewhere(pool=self._pool, corpus=corpus)

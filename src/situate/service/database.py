@@ -29,6 +29,9 @@ _VERSION = 1
 _BUSY_SECONDS = 5.0
 """How long to wait for somebody else, a backup, who holds the database."""
 
+_PAGES_AT_ONCE = 1000
+"""Pages, of 4 KiB, that are given back before others may write again."""
+
 _TABLES = """
 CREATE TABLE jobs (
   number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -99,7 +102,7 @@ class Database:
         with ExitStack() as stack:
             try:
                 _prepare(directory)
-                lock = stack.enter_context((directory / _LOCK).open("ab"))
+                lock = stack.enter_context((directory / _LOCK).open("rb"))
                 take_lock(lock.fileno())
                 path = directory / NAME
                 self._writer = stack.enter_context(closing(_connected(path)))
@@ -161,9 +164,16 @@ class Database:
         Raises:
             JobsBroken: the database cannot be written.
         """
+        is_left = True
+        while is_left:
+            with self._writing, self._failures():
+                # Each step of it frees one page, and only a script takes them all.
+                self._writer.executescript(
+                    f"PRAGMA incremental_vacuum({_PAGES_AT_ONCE})"
+                )
+                (is_left,) = self._writer.execute("PRAGMA freelist_count").fetchone()
         # Nobody reads meanwhile: what a reader may still want stays in the log.
         with self._writing, self._reading, self._failures():
-            self._writer.execute("PRAGMA incremental_vacuum").fetchall()
             self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     @contextmanager
@@ -190,9 +200,10 @@ def _prepare(directory: Path) -> None:
         )
         raise ConfigError(message)
     directory.chmod(0o700)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    os.close(descriptor)
-    path.chmod(0o600)
+    for name in (_LOCK, NAME):
+        path = directory / name
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        path.chmod(0o600)
 
 
 def _connected(path: Path) -> sqlite3.Connection:

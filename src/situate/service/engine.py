@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from situate.errors import AuthenticationFailed
+from situate.errors import AuthenticationFailed, SituateError
 from situate.pipeline.pool import Crew, Pool
 from situate.service.at_once import FULL, STOPPING, Uploads, busy
 from situate.service.books import Books
@@ -81,7 +81,10 @@ class Engine:
         self._served = serve(configs)
         self._jobs = jobs
         self._books = Books(self._served)
-        self._thread = threading.Thread(target=self._run, name="situate engine")
+        # A process that ends without a word to it is one that is killed.
+        self._thread = threading.Thread(
+            target=self._run, name="situate engine", daemon=True
+        )
         self._running: Future[_Running] = Future()
         self._is_stopping = False
         self._taken = 0
@@ -90,7 +93,11 @@ class Engine:
         self._door = threading.Lock()
 
     def start(self) -> None:
-        """Begin to work, on jobs too that a service before this one left open."""
+        """Begin to work, on jobs too that a service before this one left open.
+
+        Raises:
+            SituateError: it cannot; why stands in the log.
+        """
         for name, served in self._served.items():
             if served.provider is not None:
                 try:
@@ -105,7 +112,10 @@ class Engine:
 
         What is not finished then is called off. Of jobs it waits for the next start,
         and of what was answered about it nothing is asked again. Blocks until then.
+        One that was never started has ended.
         """
+        if not self._thread.is_alive():
+            return
         running = self._running.result()
         with self._door:
             is_first, self._is_stopping = not self._is_stopping, True
@@ -171,7 +181,12 @@ class Engine:
         )
 
     def _run(self) -> None:
-        asyncio.run(self._work())
+        try:
+            asyncio.run(self._work())
+        finally:
+            if not self._running.done():
+                message = "the engine of the service cannot start"
+                self._running.set_exception(SituateError(message))
 
     async def _work(self) -> None:
         settings, served = self._settings, self._served

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 _FAILURES = 100
 """Documents that failed which a view names."""
 
+_LISTED = 100
+"""Jobs of an owner that are listed."""
+
 _REMOVED_AT_ONCE = 32
 """Documents of a job that are overwritten in one transaction, so that nobody waits
 long for the next."""
@@ -129,6 +132,7 @@ class Jobs:
                 # Where even this fails, it is done when the directory is swept.
                 with suppress(JobsBroken):
                     self._remove(arrival.number)
+                    self.database.tidy()
         self.listening.tell(ADDED)
         return view
 
@@ -148,20 +152,15 @@ class Jobs:
         return view
 
     def listed(self, owner: str) -> tuple[JobView, ...]:
-        """Give the jobs of an owner, the newest first."""
+        """Give the jobs of an owner, the newest first, at most a hundred."""
         with self.database.reading() as connection:
             rows = connection.execute(
-                "SELECT * FROM jobs WHERE owner = ? ORDER BY number DESC", (owner,)
+                "SELECT * FROM jobs WHERE owner = ? "
+                "AND state IN ('queued', 'running', 'done', 'failed') "
+                "AND (ended IS NULL OR ended > ?) ORDER BY number DESC LIMIT ?",
+                (owner, self._oldest(), _LISTED),
             ).fetchall()
-            views = [
-                self._view(connection, row)
-                for row in rows
-                if row["state"] in get_args(JobState)
-            ]
-        now = self.now()
-        return tuple(
-            view for view in views if view.expires is None or view.expires > now
-        )
+            return tuple(self._view(connection, row) for row in rows)
 
     def events(
         self, job_id: str, after: int, limit: int = _LOOKED_AT_ONCE
@@ -228,9 +227,8 @@ class Jobs:
     def sweep(self) -> None:
         """Remove jobs whose time is over, and what is left of those that are gone."""
         with self.database.writing() as connection:
-            oldest = self.now().timestamp() - self.bounds.kept_seconds
             connection.execute(
-                "UPDATE jobs SET state = 'removed' WHERE ended <= ?", (oldest,)
+                "UPDATE jobs SET state = 'removed' WHERE ended <= ?", (self._oldest(),)
             )
             left = connection.execute(
                 "SELECT number, job_id FROM jobs WHERE state IN ('removed', 'arriving')"
@@ -253,6 +251,10 @@ class Jobs:
             ).fetchone()
         counts = {state: count for state, count in rows if state in get_args(JobState)}
         return JobsFigures(by_state=counts, stored_bytes=stored)
+
+    def _oldest(self) -> float:
+        """Say when a job ended whose time is over now."""
+        return self.now().timestamp() - self.bounds.kept_seconds
 
     def _view(self, connection: sqlite3.Connection, row: sqlite3.Row) -> JobView:
         failures = connection.execute(

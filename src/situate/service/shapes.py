@@ -283,7 +283,7 @@ class JobStatus(BaseModel):
 
 
 class JobList(BaseModel):
-    """The jobs of a key, the newest first."""
+    """The jobs of a key, the newest first; at most a hundred."""
 
     jobs: list[JobStatus]
 
