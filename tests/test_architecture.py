@@ -77,6 +77,7 @@ SLOW = (
     "pydantic",
     "pypdfium2",
     "pyromark",
+    "redis",
     "regex",
     "rich",
     "selectolax",

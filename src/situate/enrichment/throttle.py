@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
+    from situate.enrichment.cache.storage import Schedule
+
 _UNTOLD_PAUSE_SECONDS = 1.0
 """The common pause after a 429 that names none."""
 
@@ -81,8 +83,9 @@ class Throttle:
         requests_per_minute: int | None,
         tokens_per_minute: int | None,
         timing: Timing,
+        schedule: Schedule | None = None,
     ) -> None:
-        """Start wide open."""
+        """Start wide open; `schedule` is that of all who share the rates."""
         self._most = concurrency
         self._limit = float(concurrency)
         self._seconds_per_request = (
@@ -92,7 +95,7 @@ class Throttle:
         self._timing = timing
         self._in_flight = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
-        self._next_start = timing.clock()
+        self._schedule = schedule or _OwnSchedule(timing)
         self._resume_at = timing.clock()
         self._spread_seconds = 0.0
         self._pace = _Pace(first_round=concurrency, now=timing.clock())
@@ -127,12 +130,21 @@ class Throttle:
         self._wake()
 
     def correct(self, *, estimated: int, used: int) -> None:
-        """Make up for an estimate of tokens that was off, within a minute."""
+        """Make up for an estimate of tokens that was off, within a minute.
+
+        Raises:
+            CacheBroken: the rates are kept on a server that cannot be asked.
+        """
         seconds = (used - estimated) * self._seconds_per_token
-        self._next_start += min(seconds, _LONGEST_CORRECTION_SECONDS)
+        if seconds:
+            self._schedule.correct(min(seconds, _LONGEST_CORRECTION_SECONDS))
 
     async def ready(self, turn: Turn, tokens: int) -> None:
-        """Wait until a request of about `tokens` may be sent."""
+        """Wait until a request of about `tokens` may be sent.
+
+        Raises:
+            CacheBroken: the rates are kept on a server that cannot be asked.
+        """
         await self._keep_pace(tokens)
         start: float | None = None
         pause = self._resume_at
@@ -197,13 +209,29 @@ class Throttle:
             self._served = asyncio.Event()
 
     async def _keep_pace(self, tokens: int) -> None:
+        seconds = max(self._seconds_per_request, tokens * self._seconds_per_token)
+        if not seconds:
+            return
+        wait = self._schedule.book(seconds)
+        if wait > 0:
+            await self._timing.sleep(wait)
+
+
+class _OwnSchedule:
+    """When the next request of this process may start."""
+
+    def __init__(self, timing: Timing) -> None:
+        self._timing = timing
+        self._next_start = timing.clock()
+
+    def book(self, seconds: float) -> float:
         now = self._timing.clock()
         start = max(now, self._next_start)
-        self._next_start = start + max(
-            self._seconds_per_request, tokens * self._seconds_per_token
-        )
-        if start > now:
-            await self._timing.sleep(start - now)
+        self._next_start = start + seconds
+        return start - now
+
+    def correct(self, seconds: float) -> None:
+        self._next_start += seconds
 
 
 class Turn:

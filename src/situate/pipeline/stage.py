@@ -83,7 +83,7 @@ class Stage:
         self.watcher.begin(self.job.config.corpus.name, len(sources))
         ledger_path = self.job.config.output.beside("ledger.jsonl")
         try:
-            opened = Cache(asking.cache_directory)
+            opened = Cache(asking.cache_place)
         except ConfigError as error:
             return self._without(sources, write, "cache", str(error))
         with opened as cache:
