@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
@@ -53,36 +52,11 @@ class Alone:
             wait = min(wait * _LOOKS_APART, _LONGEST_LOOK_SECONDS)
             if (found := at_hand()) is not None:
                 return found
-        renewing = _Renewing(self._claims, key)
         try:
             # Whoever had it before may have got it.
             found = at_hand()
             return await ask() if found is None else found
         finally:
-            renewing.stop()
             # It lapses by itself as well.
             with suppress(CacheBroken):
                 self._claims.release(key)
-
-
-class _Renewing:
-    """Says again and again that a request is under way, until it is stopped."""
-
-    def __init__(self, claims: Claims, key: str) -> None:
-        self._claims = claims
-        self._key = key
-        self._loop = asyncio.get_running_loop()
-        self._next = self._later()
-
-    def stop(self) -> None:
-        """Say nothing any more."""
-        self._next.cancel()
-
-    def _later(self) -> asyncio.TimerHandle:
-        return self._loop.call_later(self._claims.renewed_seconds, self._renew)
-
-    def _renew(self) -> None:
-        # Whoever writes anything else will hear of it.
-        with suppress(CacheBroken):
-            self._claims.renew(self._key)
-        self._next = self._later()

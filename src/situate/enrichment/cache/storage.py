@@ -36,18 +36,8 @@ class Stored:
 class Claims(Protocol):
     """Who asks what at the moment, known to all that share a cache."""
 
-    renewed_seconds: float
-    """How often whoever is at work has to say so."""
-
     def take(self, key: str) -> bool:
-        """Claim a request; False while somebody else has it.
-
-        Raises:
-            CacheBroken: the server cannot be asked.
-        """
-
-    def renew(self, key: str) -> None:
-        """Say that it is still being worked on.
+        """Claim a request until it is released; False while somebody else has it.
 
         Raises:
             CacheBroken: the server cannot be asked.

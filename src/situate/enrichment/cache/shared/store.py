@@ -263,6 +263,7 @@ class ServerStore:
 
     def close(self) -> None:
         """Let go of the server."""
+        self.claims.close()
         self._connection.close()
 
     @property

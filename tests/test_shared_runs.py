@@ -1,0 +1,168 @@
+"""Two processes on one corpus, as two machines: one server holds what both paid for."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from situate.addresses import read_server
+from situate.pipeline import upkeep
+from tests.support.agreements import agreement
+from tests.support.corpora import Corpus, asking
+from tests.support.mock_model import Script, speaking
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.support.mock_model import MockModel
+    from tests.support.redis import RedisServer
+
+CONCURRENCY = 4
+DOCUMENTS = 12
+
+SLOW = Script(latency_seconds=0.1)
+"""Slow enough for both to be at work at once, and for a kill to find requests out."""
+
+LEASE_SECONDS = 0.6
+"""A tenth of what it is, so that nobody waits for a test."""
+
+_LONGEST_SECONDS = 60
+
+_PROGRAM = (
+    "import sys, time\n"
+    "import openai, redis\n"
+    "from situate.cli import main\n"
+    "from situate.enrichment.cache.shared import claims\n"
+    f"claims.LEASE_SECONDS = {LEASE_SECONDS}\n"
+    # Who is ready waits for the other, so that both are at work at once.
+    "with redis.Redis(port=int(sys.argv.pop(1))) as client:\n"
+    "    client.incr('ready')\n"
+    "    while int(client.get('ready')) < 2:\n"
+    "        time.sleep(0.005)\n"
+    "main()\n"
+)
+
+
+def machine(
+    folder: Path, model: MockModel, server: RedisServer, **keys: object
+) -> Corpus:
+    """Write what one machine has: the documents, a config and a folder of its own."""
+    folder.mkdir()
+    corpus = Corpus(folder=folder)
+    for number in range(DOCUMENTS):
+        corpus.document(f"{number:03}.md", agreement(number, 6))
+    limits = {"model": "gpt-5.4-mini", "max_usd": 100, "concurrency": CONCURRENCY}
+    corpus.configure(
+        enrichment=asking(model.openai_url, endpoint="mock", **limits, **keys),
+        cache={"backend": "redis", "url": server.url, "directory": "cache"},
+    )
+    return corpus
+
+
+@contextmanager
+def running(
+    server: RedisServer, *corpora: Corpus
+) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Start a command for each at the same time; all are gone when the block ends."""
+    port = str(server.port)
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM, port, "run", str(corpus.config)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        for corpus in corpora
+    ]
+    try:
+        yield processes
+    finally:
+        for process in processes:
+            process.kill()
+            process.communicate()
+
+
+def stored(server: RedisServer) -> set[str]:
+    """Give the requests whose replies are on the server, read without situate."""
+    with server.client() as client:
+        values = [
+            client.hget(key, "value") for key in client.scan_iter("situate:reply:*")
+        ]
+    replies = [json.loads(json.loads(str(value))["raw"]) for value in values]
+    return {reply["id"].removeprefix("chatcmpl-") for reply in replies}
+
+
+def spent(server: RedisServer) -> Decimal:
+    """Give what is spent this month."""
+    return sum(
+        upkeep.statistics(read_server(server.url)).spent_usd.values(), Decimal(0)
+    )
+
+
+def test_two_processes_send_each_request_once(
+    tmp_path: Path, redis_server: RedisServer
+) -> None:
+    """Who comes second waits for the first one's reply, and both write the same."""
+    with speaking(SLOW) as model:
+        one = machine(tmp_path / "one", model, redis_server)
+        two = machine(tmp_path / "two", model, redis_server)
+        with running(redis_server, one, two) as processes:
+            codes = [process.wait(_LONGEST_SECONDS) for process in processes]
+        seen = model.statistics
+
+    assert codes == [0, 0]
+    assert seen.calls == len(seen.requests) == DOCUMENTS
+    assert one.chunks.read_bytes() == two.chunks.read_bytes()
+    shares = [corpus.manifest["spent"]["requests"] for corpus in (one, two)]
+    assert sum(shares) == DOCUMENTS
+
+
+def test_the_month_holds_across_both(tmp_path: Path, redis_server: RedisServer) -> None:
+    """Both stop before the request that would cross it, and say why."""
+    most = Decimal("0.015")
+    with speaking(SLOW) as model:
+        keys = {"max_usd_month": float(most)}
+        one = machine(tmp_path / "one", model, redis_server, **keys)
+        two = machine(tmp_path / "two", model, redis_server, **keys)
+        # In one process, which shows the same and starts once.
+        with ThreadPoolExecutor() as pool:
+            results = [*pool.map(Corpus.run, (one, two))]
+        seen = model.statistics
+
+    costs = [Decimal(each.manifest["spent"]["cost_usd"]) for each in (one, two)]
+    assert [result.exit_code for result in results] == [3, 3]
+    assert "max_usd_month" in one.manifest["spent"]["stopped"]
+    assert 0 < seen.calls == len(seen.requests) < DOCUMENTS
+    assert spent(redis_server) == sum(costs) <= most
+
+
+def test_one_is_killed_and_the_other_finishes(
+    tmp_path: Path, redis_server: RedisServer
+) -> None:
+    """What it had stored is not asked again; what it had claimed lapses (E3)."""
+    with speaking(SLOW) as model:
+        one = machine(tmp_path / "one", model, redis_server)
+        two = machine(tmp_path / "two", model, redis_server)
+        with running(redis_server, one, two) as (killed, other):
+            assert model.wait_for_calls(
+                DOCUMENTS // 2, timeout_seconds=_LONGEST_SECONDS
+            )
+            killed.kill()
+            killed.wait()
+            kept, before = stored(redis_server), model.statistics.requests
+            code = other.wait(_LONGEST_SECONDS)
+        seen = model.statistics
+
+    again = {body for body, times in seen.requests.items() if times > 1}
+    assert code == 0
+    assert set(before) - kept, "the kill found no request on the wire"
+    assert not again & kept
+    assert len(again) <= CONCURRENCY
+    assert len(seen.requests) == DOCUMENTS
+    assert all(each["metadata"]["enrichment"]["statement"] for each in two.records)
