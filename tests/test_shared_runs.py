@@ -7,14 +7,20 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from situate.addresses import read_server
+from situate.errors import ConfigError
+from situate.organisation import VARIABLE
 from situate.pipeline import upkeep
 from tests.support.agreements import agreement
 from tests.support.corpora import Corpus, asking
 from tests.support.mock_model import Script, speaking
+from tests.support.redis import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -166,3 +172,85 @@ def test_one_is_killed_and_the_other_finishes(
     assert len(again) <= CONCURRENCY
     assert len(seen.requests) == DOCUMENTS
     assert all(each["metadata"]["enrichment"]["statement"] for each in two.records)
+
+
+def test_a_server_that_cannot_be_asked_costs_statements_alone(
+    tmp_path: Path, redis_server: RedisServer
+) -> None:
+    """Chunks are published, nothing is asked, and the run says why (E10)."""
+    nowhere = replace(redis_server, port=1)
+    with speaking() as model:
+        corpus = machine(tmp_path / "one", model, nowhere)
+        result = corpus.run()
+
+    assert result.exit_code == 3
+    assert model.statistics.calls == 0
+    assert corpus.manifest["spent"]["stopped"].startswith(
+        "cache: cache 'redis://127.0.0.1:1/0' cannot be opened: "
+    )
+    assert {status(each) for each in corpus.records} == {("skipped", "cache")}
+
+
+def test_a_server_lost_midway_stops_the_asking_and_keeps_what_came(
+    tmp_path: Path,
+) -> None:
+    """Answers in hand are published; the rest has its chunks and the reason."""
+    with (
+        serving(tmp_path) as server,
+        speaking(SLOW) as model,
+        ThreadPoolExecutor() as pool,
+    ):
+        corpus = machine(tmp_path / "one", model, server)
+        running = pool.submit(corpus.run)
+        assert model.wait_for_calls(DOCUMENTS // 2, timeout_seconds=_LONGEST_SECONDS)
+        server.stop()
+        result = running.result(_LONGEST_SECONDS)
+
+    assert result.exit_code == 3
+    assert corpus.manifest["spent"]["stopped"].startswith("cache: ")
+    assert {status(each) for each in corpus.records} == {
+        ("statement", None),
+        ("skipped", "cache"),
+    }
+
+
+def status(record: dict[str, Any]) -> tuple[str, str | None]:
+    """Give what became of the statement of a chunk, and why."""
+    enrichment = record["metadata"]["enrichment"]
+    return enrichment["status"], enrichment["reason"]
+
+
+@pytest.mark.parametrize(
+    ("listed", "is_allowed"),
+    [
+        ("redis://127.0.0.1:{port}", True),
+        ("redis://127.0.0.1:{port}/0", True),
+        ("redis://127.0.0.1:{port}/1", False),
+        ("rediss://127.0.0.1:{port}", False),
+        ("http://127.0.0.1:{port}", False),
+    ],
+)
+def test_replies_go_to_no_server_that_the_organisation_does_not_list(
+    tmp_path: Path,
+    redis_server: RedisServer,
+    monkeypatch: pytest.MonkeyPatch,
+    listed: str,
+    is_allowed: bool,
+) -> None:
+    """They tell of documents, whoever keeps them (S9)."""
+    rules = tmp_path / "organisation.toml"
+    monkeypatch.setenv(VARIABLE, str(rules))
+    with speaking() as model:
+        cache = listed.format(port=redis_server.port)
+        urls = json.dumps([model.openai_url, cache])
+        rules.write_text(f"[egress]\nbase_urls = {urls}\n", "utf-8")
+        corpus = machine(tmp_path / "one", model, redis_server)
+
+        if is_allowed:
+            assert corpus.run().exit_code == 0
+        else:
+            with pytest.raises(ConfigError, match=r"cache\.url .* is refused"):
+                corpus.run()
+
+    with redis_server.client() as client:
+        assert bool(client.dbsize()) is is_allowed

@@ -130,11 +130,7 @@ class Throttle:
         self._wake()
 
     def correct(self, *, estimated: int, used: int) -> None:
-        """Make up for an estimate of tokens that was off, within a minute.
-
-        Raises:
-            CacheBroken: the rates are kept on a server that cannot be asked.
-        """
+        """Make up for an estimate of tokens that was off, within a minute."""
         seconds = (used - estimated) * self._seconds_per_token
         if seconds:
             self._schedule.correct(min(seconds, _LONGEST_CORRECTION_SECONDS))

@@ -112,6 +112,14 @@ class Cache:
         self._use(stored, f"{rows.ANSWERS}{key}", f"{rows.REPLY}{found.reply}")
         return found
 
+    def read_ahead(self, keys: Iterable[str]) -> None:
+        """Fetch at once what will be asked next about these questions.
+
+        Raises:
+            CacheBroken: the cache cannot be read.
+        """
+        self._store.read_ahead([f"{rows.ANSWERS}{key}" for key in keys])
+
     def knows(self, passage: Passage) -> bool:
         """Say whether there is an answer about a chunk or its section (E4).
 

@@ -64,11 +64,7 @@ class Schedule(Protocol):
         """
 
     def correct(self, seconds: float) -> None:
-        """Move the next start, later or earlier.
-
-        Raises:
-            CacheBroken: as for `book`.
-        """
+        """Move the next start, later or earlier, where that can be done."""
 
 
 class Storage(Protocol):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
+
+from situate.errors import CacheBroken
 
 if TYPE_CHECKING:
     from situate.enrichment.cache.shared.connection import Connection
@@ -50,10 +53,10 @@ class ServerSchedule:
     def correct(self, seconds: float) -> None:
         """Move the next start, later or earlier.
 
-        Raises:
-            CacheBroken: the server cannot be asked.
+        Where that cannot be done a reply is still in hand; whoever books next hears.
         """
-        self._run(_CORRECT, seconds)
+        with suppress(CacheBroken):
+            self._run(_CORRECT, seconds)
 
     def _run(self, script: str, seconds: float) -> bytes:
         with self._connection.failures():

@@ -29,6 +29,9 @@ _Result = TypeVar("_Result")
 _PATIENCE_SECONDS = 10
 """How long others may come in between before it is taken for a failure."""
 
+_MOST_AHEAD = 10_000
+"""Values that are kept for `get` to ask for, those of many documents."""
+
 _NOTE = """
 for _, key in ipairs(KEYS) do
   if redis.call('TYPE', key).ok == 'hash' then
@@ -117,11 +120,14 @@ class ServerStore:
         Raises:
             CacheBroken: the server cannot be asked.
         """
-        self._ahead = {
-            key: stored
+        if len(self._ahead) > _MOST_AHEAD:
+            # Of documents whose asking has stopped.
+            self._ahead.clear()
+        self._ahead.update(
+            (key, stored)
             for key, value, day in self._connection.fields(keys)
             if (stored := _stored(value, day)) is not None
-        }
+        )
 
     def holds(self, key: str) -> bool:
         """Say whether there is a row, be it ours or not.
@@ -283,6 +289,8 @@ class ServerStore:
             yield changes
         finally:
             self._changes = None
+            for key in changes.puts:
+                self._ahead.pop(key, None)
 
     def _run(self, script: str, names: Collection[bytes], *values: str) -> int:
         with self._connection.failures():
