@@ -191,6 +191,18 @@ def test_a_server_that_cannot_be_asked_costs_statements_alone(
     assert {status(each) for each in corpus.records} == {("skipped", "cache")}
 
 
+def test_a_missing_client_is_named_before_any_work(
+    tmp_path: Path, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message says what to install."""
+    monkeypatch.setitem(sys.modules, "redis", None)
+    with speaking() as model:
+        corpus = machine(tmp_path / "one", model, redis_server)
+
+        with pytest.raises(ConfigError, match=r"pip install 'situate\[redis\]'"):
+            corpus.run()
+
+
 def test_a_server_lost_midway_stops_the_asking_and_keeps_what_came(
     tmp_path: Path,
 ) -> None:

@@ -191,6 +191,18 @@ def test_several_processes_never_spend_more_than_the_month_together(
         assert cache.months().current().usd == Decimal(4)
 
 
+def test_what_is_fetched_ahead_gives_way_to_what_is_stored(place: Place) -> None:
+    """An answer that was repaired meanwhile is the one that counts."""
+    with Cache(place) as cache:
+        cache.store_answers("c", (Located("k"),))
+        cache.read_ahead(["c", "missing"])
+        cache.store_answers("c", (Located("k"), Located("k2")))
+        cache.store_answers("missing", (Located("k"),))
+
+        assert cache.answers("c") == (Located("k"), Located("k2"))
+        assert cache.answers("missing") == (Located("k"),)
+
+
 # ---------------------------------------------------------------- from one to the other
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from situate.addresses import Server
 from situate.enrichment.budget import check_limits
-from situate.enrichment.cache import refuse_network
+from situate.enrichment.cache import check_place
 from situate.enrichment.plan import plan
 from situate.enrichment.providers import asked_at, open_provider
 from situate.enrichment.redaction import Redaction
@@ -94,15 +94,14 @@ class Asking:
 
         Raises:
             ConfigError: limits on spending do not fit the model, the cache is on a
-                network file system, or the organisation does not allow to ask so or
-                to keep replies there.
+                network file system or lacks its client, or the organisation does not
+                allow to ask so or to keep replies there.
         """
         check_limits(self.settings, self.facts)
-        place, objection = self.cache_place, None
-        if isinstance(place, Server):
-            objection = self.egress.about_cache(place)
-        else:
-            refuse_network(place)
+        check_place(self.cache_place)
+        objection = None
+        if isinstance(self.cache_place, Server):
+            objection = self.egress.about_cache(self.cache_place)
         if self.address is not None:
             objection = objection or self.egress.objection(
                 url=self.address,

@@ -8,7 +8,7 @@ server that many machines share.
 from situate.enrichment.cache.answers import Cache
 from situate.enrichment.cache.mounts import refuse_network
 from situate.enrichment.cache.rows import Kept, Located, User
-from situate.enrichment.cache.storage import Claims, Place, Schedule
+from situate.enrichment.cache.storage import Claims, Place, Schedule, check_place
 
 __all__ = [
     "Cache",
@@ -18,5 +18,6 @@ __all__ = [
     "Place",
     "Schedule",
     "User",
+    "check_place",
     "refuse_network",
 ]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from situate.addresses import Server
+from situate.enrichment.cache.mounts import refuse_network
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -191,6 +192,21 @@ class Storage(Protocol):
 
     def close(self) -> None:
         """Let go of it."""
+
+
+def check_place(place: Place) -> None:
+    """Find out, before any work, whether a place can be used at all.
+
+    Raises:
+        ConfigError: a folder is on a network file system, or the client for a server is
+            not installed.
+    """
+    if isinstance(place, Server):
+        from situate.enrichment.cache.shared import Connection
+
+        Connection(place).close()
+    else:
+        refuse_network(place)
 
 
 def open_storage(place: Place, *, mounts: str | None = None) -> Storage:

@@ -5,7 +5,8 @@ What is only known for a while, claims and rates, stands under names of its own 
 no row.
 """
 
+from situate.enrichment.cache.shared.connection import Connection
 from situate.enrichment.cache.shared.looking import server_at
 from situate.enrichment.cache.shared.store import ServerStore
 
-__all__ = ["ServerStore", "server_at"]
+__all__ = ["Connection", "ServerStore", "server_at"]
