@@ -44,11 +44,14 @@ class Source:
     """A file to read and the id its path gives the document."""
 
     path: Path
+    """For what was handed over, a name alone, which is never opened."""
     doc_id: str
     given: Given | None = None
-    """What a manifest says of it."""
+    """What a manifest says of it, or whoever handed it over."""
     sidecar: Path | None = None
     """The file beside it that says more."""
+    content: bytes | None = None
+    """What is to be read, where it was handed over and stands in no file."""
 
     @property
     def named(self) -> str:

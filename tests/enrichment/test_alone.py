@@ -226,8 +226,8 @@ def test_a_throttle_waits_as_the_shared_rate_says(
             requests_per_minute=1,
             tokens_per_minute=None,
             timing=Timing(sleep=sleep),
-            schedule=store.schedule("vendor"),
         )
+        throttle.share(store.schedule("vendor"))
         async with throttle.turn() as turn:
             await turn.ready(1)
 
@@ -253,8 +253,8 @@ def test_a_throttle_without_a_rate_asks_no_server() -> None:
             requests_per_minute=None,
             tokens_per_minute=None,
             timing=VirtualTime().timing,
-            schedule=Broken(),
         )
+        throttle.share(Broken())
         async with throttle.turn() as turn:
             await turn.ready(100)
         throttle.correct(estimated=100, used=50)

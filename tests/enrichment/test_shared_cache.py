@@ -422,6 +422,8 @@ def test_a_password_is_in_no_message(tmp_path: Path) -> None:
         with Cache(read_server(f"redis://:right-secret@{address}/0")) as cache:
             cache.store_reply("k", RAW)
 
+        with pytest.raises(ConfigError, match="Authentication required"):
+            Cache(read_server(f"redis://{address}/0"))
         with pytest.raises(ConfigError) as refused:
             Cache(read_server(f"redis://:wrong-secret@{address}/0"))
 

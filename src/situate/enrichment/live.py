@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from situate.enrichment.questions import PlannedRequest
     from situate.enrichment.reasons import StopReason
     from situate.enrichment.settings import Settings, View
+    from situate.enrichment.throttle import Throttle
     from situate.model import Chunk, Document, EnrichmentStatus, JsonValue
     from situate.pricing import ModelFacts
     from situate.prompts import Prompt
@@ -115,12 +116,14 @@ class Session:
         held: Held | None = None,
         gate: Gate | None = None,
         publishes_anyway: bool = False,
+        throttle: Throttle | None = None,
     ) -> None:
         """Take what a session works with; it closes the provider and no other.
 
         What is `held` waits for a vendor's batch and is not asked about. Answers
         have to pass the `gate`, that of statements where none is given. Where chunks
         are published anyway, a wrong key or model stops the asking and raises nothing.
+        Sessions that share a `throttle`, in one loop, keep its pace together.
 
         Raises:
             ConfigError: `max_usd` is missing for a model with a price, or given
@@ -145,6 +148,7 @@ class Session:
             timing=self._timing,
             committed=NOTHING if held is None else held.committed,
             publishes_anyway=publishes_anyway,
+            throttle=throttle,
         )
         self._instructions = instructions_of(*prompt.parts)
         self._chunks = 0

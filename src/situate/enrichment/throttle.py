@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
     from situate.enrichment.cache.storage import Schedule
+    from situate.enrichment.settings import Settings
 
 _UNTOLD_PAUSE_SECONDS = 1.0
 """The common pause after a 429 that names none."""
@@ -83,9 +84,8 @@ class Throttle:
         requests_per_minute: int | None,
         tokens_per_minute: int | None,
         timing: Timing,
-        schedule: Schedule | None = None,
     ) -> None:
-        """Start wide open; `schedule` is that of all who share the rates."""
+        """Start wide open."""
         self._most = concurrency
         self._limit = float(concurrency)
         self._seconds_per_request = (
@@ -95,12 +95,16 @@ class Throttle:
         self._timing = timing
         self._in_flight = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
-        self._schedule = schedule or _OwnSchedule(timing)
+        self._schedule: Schedule = _OwnSchedule(timing)
         self._resume_at = timing.clock()
         self._spread_seconds = 0.0
         self._pace = _Pace(first_round=concurrency, now=timing.clock())
         self._unlucky: deque[Turn] = deque()
         self._served = asyncio.Event()
+
+    def share(self, schedule: Schedule | None) -> None:
+        """Keep the rates together with all who have a schedule; None leaves it alone."""
+        self._schedule = schedule or self._schedule
 
     @property
     def limit(self) -> int:
@@ -228,6 +232,16 @@ class _OwnSchedule:
 
     def correct(self, seconds: float) -> None:
         self._next_start += seconds
+
+
+def throttle_of(settings: Settings, timing: Timing | None = None) -> Throttle:
+    """Make the gate that the settings of a corpus describe."""
+    return Throttle(
+        concurrency=settings.concurrency,
+        requests_per_minute=settings.requests_per_minute,
+        tokens_per_minute=settings.tokens_per_minute,
+        timing=timing or Timing(),
+    )
 
 
 class Turn:

@@ -22,7 +22,7 @@ from situate.enrichment.flights import Flights
 from situate.enrichment.keys import canonical, reply_key
 from situate.enrichment.ledger import Entry
 from situate.enrichment.outcomes import Stopped, outcome_of, stop_reason_of
-from situate.enrichment.throttle import Throttle
+from situate.enrichment.throttle import throttle_of
 from situate.enrichment.waits import waits
 from situate.errors import (
     BudgetExceeded,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from situate.enrichment.questions import Passage
     from situate.enrichment.reasons import StopReason
     from situate.enrichment.settings import Settings, View
-    from situate.enrichment.throttle import Timing, Turn
+    from situate.enrichment.throttle import Throttle, Timing, Turn
     from situate.pricing import ModelFacts
 
 _OUTAGE = 3
@@ -114,6 +114,7 @@ class Wire:
         timing: Timing,
         committed: Committed = NOTHING,
         publishes_anyway: bool = False,
+        throttle: Throttle | None = None,
     ) -> None:
         """Take everything a request passes through.
 
@@ -138,14 +139,11 @@ class Wire:
             month=None if settings.replayed else self._commits,
             committed=committed,
         )
-        self._throttle = Throttle(
-            concurrency=settings.concurrency,
-            requests_per_minute=settings.requests_per_minute,
-            tokens_per_minute=settings.tokens_per_minute,
-            timing=timing,
-            schedule=cache.schedule(
+        self._throttle = throttle or throttle_of(settings, timing)
+        self._throttle.share(
+            cache.schedule(
                 digest(canonical([provider.name, provider.endpoint, settings.model]))
-            ),
+            )
         )
         self.accounts = Accounts(
             provider=provider.name,

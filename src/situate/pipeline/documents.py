@@ -357,6 +357,8 @@ def _bytes_of(source: Source, most: int) -> bytes:
     Raises:
         ReadError: it cannot be read.
     """
+    if source.content is not None:
+        return source.content
     try:
         with opened(source.path) as file:
             return file.read(most + 1)

@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from situate.enrichment.live import Session
 from situate.pipeline.documents import Failed, Ids, Prepared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Mapping, Sequence
+    from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 
     from situate.corpus import Source
     from situate.enrichment.asking import Held
@@ -23,9 +23,12 @@ if TYPE_CHECKING:
     from situate.enrichment.ledger import Ledger
     from situate.enrichment.live import Summary
     from situate.enrichment.plan import DocumentPlan
+    from situate.enrichment.throttle import Throttle
     from situate.model import Chunk, Enrichment
-    from situate.pipeline.documents import Preparer
     from situate.pipeline.jobs import Job
+    from situate.validity import Keep
+
+    Write = Callable[[Prepared | Failed, Sequence[Chunk]], None]
 
 _Result = TypeVar("_Result")
 
@@ -39,6 +42,17 @@ many, and memory goes by chunks."""
 
 _HELD = 4
 """As many times that may be finished and held back by a slow document above."""
+
+
+class Preparing(Protocol):
+    """Reads and cuts documents, here or in another process."""
+
+    @property
+    def keep(self) -> Keep:
+        """Say whether documents may be wordings of one."""
+
+    def outcome(self, source: Source) -> Prepared | Failed:
+        """Read and cut one document; a bad one is a value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +105,7 @@ def ask(
     job: Job,
     sources: Sequence[Source],
     kept: Kept,
-    write: Callable[[Prepared | Failed, Sequence[Chunk]], None],
+    write: Write,
 ) -> Summary:
     """Ask for the statements of a job's documents; `write` gets them in order.
 
@@ -99,7 +113,20 @@ def ask(
         ConfigError: enrichment is off.
         SituateError: two documents name one id, or no request can succeed.
     """
-    return waited_for(_ask(job, sources, kept, write))
+
+    async def work() -> Summary:
+        async with session_of(job, kept) as session:
+            await enrich_in_order(
+                sources,
+                job.preparer,
+                session,
+                concurrency=job.asked().settings.concurrency,
+                write=write,
+                former=kept.former,
+            )
+        return session.summary
+
+    return waited_for(work())
 
 
 def waited_for(work: Coroutine[None, None, _Result]) -> _Result:
@@ -114,14 +141,16 @@ def waited_for(work: Coroutine[None, None, _Result]) -> _Result:
         raise error from group
 
 
-async def _ask(
-    job: Job,
-    sources: Sequence[Source],
-    kept: Kept,
-    write: Callable[[Prepared | Failed, Sequence[Chunk]], None],
-) -> Summary:
+def session_of(job: Job, kept: Kept, throttle: Throttle | None = None) -> Session:
+    """Make what asks for the statements of a job's documents.
+
+    Sessions that share a `throttle`, in one loop, keep its pace together.
+
+    Raises:
+        ConfigError: enrichment is off, or limits on spending do not fit the model.
+    """
     asking = job.asked()
-    async with Session(
+    return Session(
         settings=asking.settings,
         prompt=asking.prompt,
         provider=asking.provider,
@@ -131,28 +160,22 @@ async def _ask(
         facts=asking.facts,
         held=kept.held,
         publishes_anyway=kept.publishes_anyway,
-    ) as session:
-        await enrich_in_order(
-            sources,
-            job.preparer,
-            session,
-            concurrency=asking.settings.concurrency,
-            write=write,
-            former=kept.former,
-        )
-    return session.summary
+        throttle=throttle,
+    )
 
 
 async def enrich_in_order(  # noqa: PLR0913 - each is owned by somebody else
-    sources: Sequence[Source],
-    preparer: Preparer,
+    sources: Iterable[Source],
+    preparer: Preparing,
     session: Session,
     *,
     concurrency: int,
-    write: Callable[[Prepared | Failed, Sequence[Chunk]], None],
+    write: Write,
     former: Callable[[Prepared], Mapping[str, Enrichment]] = nothing_before,
 ) -> None:
     """Prepare documents, ask for statements, and write in the order of `sources`.
+
+    No more of `sources` is taken than is worked on.
 
     Raises:
         SituateError: two documents name one id, or no request can succeed.
@@ -203,7 +226,7 @@ def _under_way(plan: DocumentPlan) -> int:
 async def _make_room(
     window: deque[_Waiting],
     concurrency: int,
-    write: Callable[[Prepared | Failed, Sequence[Chunk]], None],
+    write: Write,
 ) -> None:
     """Write what is done at the head; wait while too much is under way.
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from situate.enrichment.asking import Held
 from situate.enrichment.batches import outstanding
+from situate.enrichment.budget import NOTHING
 from situate.enrichment.cache import Cache
 from situate.enrichment.contexts import Contexts
 from situate.enrichment.former import without_asking
@@ -17,20 +20,34 @@ from situate.enrichment.reasons import REASONS
 from situate.errors import ConfigError, ProviderUnusable, RecordError
 from situate.manifest import NOTHING_SPENT, Spent
 from situate.pipeline import batches
-from situate.pipeline.documents import Prepared
-from situate.pipeline.enriching import Kept, ask, nothing_before
+from situate.pipeline.documents import Ids, Prepared
+from situate.pipeline.enriching import (
+    Kept,
+    enrich_in_order,
+    nothing_before,
+    session_of,
+    waited_for,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import (
+        AsyncIterator,
+        Callable,
+        Iterable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
 
     from situate.corpus import Source
+    from situate.enrichment.budget import Committed
+    from situate.enrichment.live import Session
     from situate.enrichment.reasons import StopReason
+    from situate.enrichment.throttle import Throttle
     from situate.model import Chunk, Enrichment
-    from situate.pipeline.documents import Failed
+    from situate.pipeline.enriching import Preparing, Write
     from situate.pipeline.jobs import Job
     from situate.pipeline.watching import Forecast, Watcher
-
-    Write = Callable[[Prepared | Failed, Sequence[Chunk]], None]
 
 
 _TOLD = 10
@@ -69,43 +86,93 @@ class Stage:
             SituateError: two documents name one id, or no request can succeed.
         """
         asking = self.job.asked()
+        needed = forecast.estimate is not None and forecast.estimate.requests > 0
         try:
-            if forecast.estimate is not None and forecast.estimate.requests:
+            if needed:
                 asking.provider.check()
-            return self._asked(sources, write)
+            self.watcher.begin(self.job.config.corpus.name, len(sources))
+            with self._kept(sources) as kept:
+                return waited_for(self._through(sources, write, kept))
         except ProviderUnusable as error:
             if not self.publishes_anyway:
                 raise
-            return self._without(sources, write, stop_reason_of(error), str(error))
+            unkept = _Unkept(reason=stop_reason_of(error), why=str(error))
+            return waited_for(self._through(sources, write, unkept))
 
-    def _asked(self, sources: Sequence[Source], write: Write) -> Spent:
+    @asynccontextmanager
+    async def standing(
+        self, throttle: Throttle | None = None, committed: Committed = NOTHING
+    ) -> AsyncIterator[Standing]:
+        """Stand ready for documents as they come; all of them are one run.
+
+        Nothing is handed to a vendor's batch. Stages that share a `throttle`, in one
+        loop, keep its pace together. What is `committed` was spent on this run before.
+
+        Raises:
+            ConfigError: enrichment is off, or its limits do not fit the model.
+        """
+        with self._kept(None) as kept:
+            used = kept
+            if isinstance(kept, Kept) and kept.held is not None:
+                used = replace(kept, held=replace(kept.held, committed=committed))
+            async with self._standing(used, throttle) as standing:
+                yield standing
+
+    async def _through(
+        self, sources: Sequence[Source], write: Write, kept: Kept | _Unkept
+    ) -> Spent:
+        """Do all of a run, and say aloud what there is to say of it."""
+        async with self._standing(kept) as standing:
+            await standing.work(sources, write)
+        spent = standing.spent
+        for warning in spent.warnings[:_TOLD]:
+            self.watcher.note(warning)
+        if len(spent.warnings) > _TOLD:
+            self.watcher.note(f"{len(spent.warnings) - _TOLD} more are in the manifest")
+        return spent
+
+    @asynccontextmanager
+    async def _standing(
+        self, kept: Kept | _Unkept, throttle: Throttle | None = None
+    ) -> AsyncIterator[Standing]:
+        if isinstance(kept, _Unkept):
+            yield _Silent(stage=self, unkept=kept)
+            return
+        async with session_of(self.job, kept, throttle) as session:
+            yield _Asking(stage=self, session=session)
+
+    @contextmanager
+    def _kept(self, sources: Sequence[Source] | None) -> Iterator[Kept | _Unkept]:
+        """Open what answers and requests are kept in, or say why nobody is asked."""
+        with ExitStack() as stack:
+            yield self._opened(stack, sources)
+
+    def _opened(
+        self, stack: ExitStack, sources: Sequence[Source] | None
+    ) -> Kept | _Unkept:
         asking = self.job.asked()
-        self.watcher.begin(self.job.config.corpus.name, len(sources))
+        try:
+            cache = stack.enter_context(Cache(asking.cache_place))
+        except ConfigError as error:
+            return _Unkept(reason="cache", why=str(error))
+        try:
+            held = self._held(sources)
+        except RecordError as error:
+            return _Unkept(reason="cache", why=str(error))
         ledger_path = self.job.config.output.beside("ledger.jsonl")
         try:
-            opened = Cache(asking.cache_place)
+            ledger = stack.enter_context(Ledger(ledger_path))
         except ConfigError as error:
-            return self._without(sources, write, "cache", str(error))
-        with opened as cache:
-            try:
-                held = self._held(sources)
-            except RecordError as error:
-                return self._without(sources, write, "cache", str(error))
-            try:
-                ledger = Ledger(ledger_path)
-            except ConfigError as error:
-                return self._without(sources, write, "ledger", str(error))
-            with ledger:
-                kept = Kept(
-                    cache=cache,
-                    ledger=ledger,
-                    held=held,
-                    former=self.former,
-                    publishes_anyway=self.publishes_anyway,
-                )
-                return self._spent(sources, write, kept)
+            return _Unkept(reason="ledger", why=str(error))
+        return Kept(
+            cache=cache,
+            ledger=ledger,
+            held=held,
+            former=self.former,
+            publishes_anyway=self.publishes_anyway,
+        )
 
-    def _held(self, sources: Sequence[Source]) -> Held | None:
+    def _held(self, sources: Sequence[Source] | None) -> Held | None:
         """Say what waits for a batch, and hand over what is to go into one.
 
         Raises:
@@ -115,39 +182,61 @@ class Stage:
         asking = self.job.asked()
         if asking.settings.replayed:
             return None
-        if asking.settings.mode == "batch":
+        if asking.settings.mode == "batch" and sources is not None:
             return batches.hand_over(self.job.config, sources, self.watcher)
         return Held(outlook=outstanding(asking.cache_directory))
 
-    def _without(
-        self, sources: Sequence[Source], write: Write, reason: StopReason, why: str
-    ) -> Spent:
-        """Publish with statements of before alone."""
-        asking, preparer = self.job.asked(), self.job.preparer
-        for outcome in preparer.prepare_all(sources):
-            chunks: Sequence[Chunk] = ()
-            if isinstance(outcome, Prepared):
-                contexts = Contexts(
-                    document=outcome.document,
-                    planned=asking.plan(outcome, preparer),
-                    counter=preparer.counter,
-                    max_tokens=asking.settings.statement_max_tokens,
-                    instructions=instructions_of(*asking.prompt.parts),
-                )
-                former = self.former(outcome)
-                chunks = without_asking(
-                    outcome.chunks, former, contexts, asking.prompt, reason
-                )
-            write(outcome, chunks)
-        return replace(NOTHING_SPENT, stopped=f"{reason}: {why}")
 
-    def _spent(self, sources: Sequence[Source], write: Write, kept: Kept) -> Spent:
-        summary = ask(self.job, sources, kept, write)
+class Standing(Protocol):
+    """A stage that is open: documents go in, and what is spent adds up."""
+
+    async def work(
+        self,
+        sources: Iterable[Source],
+        write: Write,
+        preparing: Preparing | None = None,
+    ) -> None:
+        """Ask; `write` gets the documents in their order.
+
+        No more of `sources` is taken than is worked on; they are read and cut by
+        `preparing`, here where none is given.
+
+        Raises:
+            SituateError: two documents name one id, or no request can succeed.
+        """
+
+    @property
+    def spent(self) -> Spent:
+        """What was asked and spent so far, for documents that are done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asking:
+    """Asks."""
+
+    stage: Stage
+    session: Session
+
+    async def work(
+        self,
+        sources: Iterable[Source],
+        write: Write,
+        preparing: Preparing | None = None,
+    ) -> None:
+        job = self.stage.job
+        await enrich_in_order(
+            sources,
+            preparing or job.preparer,
+            self.session,
+            concurrency=job.asked().settings.concurrency,
+            write=write,
+            former=self.stage.former,
+        )
+
+    @property
+    def spent(self) -> Spent:
+        summary = self.session.summary
         warnings = tuple(sorted(summary.warnings))
-        for warning in warnings[:_TOLD]:
-            self.watcher.note(warning)
-        if len(warnings) > _TOLD:
-            self.watcher.note(f"{len(warnings) - _TOLD} more are in the manifest")
         stopped = summary.stopped
         return Spent(
             requests=summary.requests,
@@ -164,4 +253,58 @@ class Stage:
             warnings=warnings,
             stopped=stopped
             and f"{stopped}: {summary.stop_message or REASONS[stopped]}",
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Unkept:
+    """Why nobody is asked: what is said could not be kept."""
+
+    reason: StopReason
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Silent:
+    """Asks nobody: chunks come with statements of before alone."""
+
+    stage: Stage
+    unkept: _Unkept
+
+    async def work(
+        self,
+        sources: Iterable[Source],
+        write: Write,
+        preparing: Preparing | None = None,
+    ) -> None:
+        preparing = preparing or self.stage.job.preparer
+        ids = Ids(preparing.keep)
+        for source in sources:
+            outcome = await asyncio.to_thread(preparing.outcome, source)
+            ids.add(outcome)
+            chunks: Sequence[Chunk] = ()
+            if isinstance(outcome, Prepared):
+                chunks = self._chunks(outcome)
+            write(outcome, chunks)
+
+    @property
+    def spent(self) -> Spent:
+        stopped = f"{self.unkept.reason}: {self.unkept.why}"
+        return replace(NOTHING_SPENT, stopped=stopped)
+
+    def _chunks(self, document: Prepared) -> Sequence[Chunk]:
+        asking, preparer = self.stage.job.asked(), self.stage.job.preparer
+        contexts = Contexts(
+            document=document.document,
+            planned=asking.plan(document, preparer),
+            counter=preparer.counter,
+            max_tokens=asking.settings.statement_max_tokens,
+            instructions=instructions_of(*asking.prompt.parts),
+        )
+        return without_asking(
+            document.chunks,
+            self.stage.former(document),
+            contexts,
+            asking.prompt,
+            self.unkept.reason,
         )

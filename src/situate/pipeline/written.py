@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from situate.corpus import Source
     from situate.model import Chunk, EnrichmentStatus, JsonValue, Level, Metadata
+    from situate.pipeline.documents import Preparer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +43,14 @@ class Written:
     """How many records there are of each."""
     outcomes: Mapping[tuple[EnrichmentStatus, str | None], int]
     """What became of the wish for statements, with the reason."""
+
+
+def write_one(preparer: Preparer, source: Source) -> Written | Failed:
+    """Read, cut and write one document that nobody is asked about."""
+    outcome = preparer.outcome(source)
+    if isinstance(outcome, Prepared):
+        return written(outcome, outcome.chunks)
+    return outcome
 
 
 def written(document: Prepared, chunks: Sequence[Chunk]) -> Written | Failed:

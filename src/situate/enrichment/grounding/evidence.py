@@ -74,6 +74,16 @@ class Evidence:
         """Words in small letters; parts of compound identifiers too."""
         return _words(self._source)
 
+    def says(self, word: str) -> bool:
+        """Say whether a word is among `words`, which takes time to make.
+
+        Most are found as they stand.
+        """
+        source, lower = self._source, word.lower()
+        return (
+            word in source.identifiers or lower in source.words or lower in self.words
+        )
+
     @cached_property
     def ordered(self) -> tuple[str, ...]:
         """The words in their order, to look for other forms of one."""

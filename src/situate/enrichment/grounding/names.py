@@ -65,7 +65,7 @@ def names(text: str, language: str | None, evidence: Evidence) -> Names:
         token, start = match[0], match.start()
         if len(token) < 2 or (is_latin and token.islower()):
             continue
-        if token.lower() in evidence.words or _is_known(token, text, start, evidence):
+        if evidence.says(token) or _is_known(token, text, start, evidence):
             continue
         if not marks.mark(token, text, start):
             if start:

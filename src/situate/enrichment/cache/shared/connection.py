@@ -59,6 +59,8 @@ class Connection:
             db=server.database or 0,
             username=server.user,
             password=server.password,
+            # What a server of the newer one says to a missing password helps nobody.
+            protocol=2,
             socket_connect_timeout=_CONNECT_SECONDS,
             socket_timeout=_REPLY_SECONDS,
             # A connection that was idle may have been cut; a new one is tried once.
