@@ -103,7 +103,7 @@ class Throttle:
         self._served = asyncio.Event()
 
     def share(self, schedule: Schedule | None) -> None:
-        """Keep the rates together with all who have a schedule; None leaves it alone."""
+        """Keep rates together with all who have a schedule; None changes nothing."""
         self._schedule = schedule or self._schedule
 
     @property
