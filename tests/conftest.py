@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.support import redis
 from tests.support.memory_disk import memory_disk
 from tests.support.server import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from tests.support.redis import RedisServer
 
 _FOREIGN = ("ANTHROPIC_", "OPENAI_", "SITUATE_")
 _NOWHERE = Path(os.devnull).parent / "organisation-of-nobody.toml"
@@ -92,6 +95,22 @@ def llama_server() -> Iterator[str]:
     """Give the address of a real model server, started once, when first needed."""
     with serving() as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def one_redis_server(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[RedisServer]:
+    """Give a server that other tests use as well."""
+    with redis.serving(tmp_path_factory.mktemp("redis")) as server:
+        yield server
+
+
+@pytest.fixture
+def redis_server(one_redis_server: RedisServer) -> RedisServer:
+    """Give an empty server of the Redis protocol, started once, when first needed."""
+    one_redis_server.empty()
+    return one_redis_server
 
 
 @pytest.fixture

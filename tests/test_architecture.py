@@ -78,6 +78,7 @@ SLOW = (
     "pydantic",
     "pypdfium2",
     "pyromark",
+    "redis",
     "regex",
     "rich",
     "selectolax",
