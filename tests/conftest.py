@@ -19,9 +19,6 @@ from tests.support.server import serving
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-collect_ignore = ["integrations"]
-"""`make integrations` runs these, each where what it needs is installed."""
-
 _FOREIGN = ("ANTHROPIC_", "OPENAI_", "SITUATE_")
 _NOWHERE = Path(os.devnull).parent / "organisation-of-nobody.toml"
 _OURS = frozenset({"SITUATE_REGENERATE"})

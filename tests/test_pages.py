@@ -17,8 +17,16 @@ from situate.compare.questions import load as load_questions
 from situate.config import load
 from situate.listing import read_listing
 from situate.organisation import VARIABLE, read_egress
-from tests.support.following import followed, integration
-from tests.support.pages import PAGES, README, ROOT, all_blocks, blocks, prose
+from tests.support.following import followed
+from tests.support.pages import (
+    ELSEWHERE,
+    PAGES,
+    README,
+    ROOT,
+    all_blocks,
+    blocks,
+    prose,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +40,7 @@ LINKED = (*PAGES, *(ROOT / f"{name}.md" for name in ("CONTRIBUTING", "SECURITY")
 
 @pytest.mark.parametrize(
     "page",
-    [page for page in PAGES if not integration(page).exists()],
+    [page for page in PAGES if page.stem not in ELSEWHERE],
     ids=lambda page: page.stem,
 )
 def test_every_block_of_a_page_shows_what_happens(page: Path, clone: Path) -> None:

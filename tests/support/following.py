@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from situate.cli import app
 from tests.support.fixtures import regenerating
-from tests.support.pages import ROOT, blocks, rewrite
+from tests.support.pages import blocks, rewrite
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,11 +22,6 @@ if TYPE_CHECKING:
     from tests.support.pages import Block
 
 RUN: Final = re.compile(r"\b[0-9a-f]{16}\b")
-
-
-def integration(page: Path) -> Path:
-    """Give the test that follows a page, where that takes a package of its own."""
-    return ROOT / "tests" / "integrations" / f"test_{page.stem}.py"
 
 
 def followed(page: Path, folder: Path) -> tuple[list[str], list[str]]:
