@@ -69,10 +69,13 @@ vendortypes: $(VENV)/development
 # Holds situate to the libraries it hands over to, each in an environment of its own; one
 # alone: make integrations NAMES=parquet
 INTEGRATIONS := .venv-integrations
-NAMES ?= parquet
+NAMES ?= parquet haystack langchain llamaindex
 integrations: $(NAMES:%=integration-%)
 
 integration-parquet: WITH := '.[parquet]' duckdb pandas polars
+integration-haystack: WITH := '.[haystack]'
+integration-langchain: WITH := '.[langchain]' numpy
+integration-llamaindex: WITH := '.[llamaindex]'
 
 integration-%:
 	test -x $(INTEGRATIONS)/$*/bin/python || $(PYTHON) -m venv $(INTEGRATIONS)/$*

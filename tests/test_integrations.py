@@ -194,6 +194,15 @@ def test_flat_metadata_holds_what_every_store_takes() -> None:
     assert found["parent_chunk_id"] == first.parent_chunk_id
 
 
+def test_lists_are_written_as_json_where_a_store_takes_none() -> None:
+    """Each value is quoted: looking for `"hr"` finds no `"chris"`."""
+    found = flat(cut_one(PAGE, acl_read=["hr", "board"], empty=[])[-1], "json")
+
+    assert found["acl_read"] == '["hr", "board"]'
+    assert "empty" not in found
+    assert not any(isinstance(value, list) for value in found.values())
+
+
 def long_page(sections: int) -> str:
     """Write a page that no container can hold whole."""
     return "# Leave\n\n" + "\n\n".join(

@@ -3,6 +3,8 @@
 A node embeds (`MetadataMode.EMBED`) the chunk's `embed_text` and shows
 (`MetadataMode.NONE` and `LLM`) its `text`. The one is no template around the other, so
 the node carries both: `embed_text` is metadata, the only one that is embedded.
+LlamaIndex strips what it puts together; the nodes made here keep the spaces at the
+ends. What a store gives back is LlamaIndex's own node, and embeds without them.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from situate.chunking import Rules  # noqa: TC001 - pydantic reads the annotation
 from situate.errors import ConfigError
 from situate.integrations.cutting import Loaded, cut, preparer_of
-from situate.integrations.passages import documents, flat, kin
+from situate.integrations.passages import Lists, documents, flat, kin
 from situate.model import digest
 from situate.records import read_chunks
 
@@ -40,10 +42,22 @@ if TYPE_CHECKING:
     from situate.model import Chunk
     from situate.pipeline.documents import Preparer
 
-__all__ = ["SituateChunker", "nodes"]
+__all__ = ["SituateChunker", "SituateNode", "nodes"]
 
 
 # Without the framework mypy takes its classes for Any.
+class SituateNode(TextNode):  # type: ignore[misc, unused-ignore]
+    """A node whose embedded text keeps the spaces at its ends."""
+
+    def get_content(self, metadata_mode: MetadataMode = MetadataMode.NONE) -> str:
+        """Give what is embedded, shown, or read by a model."""
+        if metadata_mode == MetadataMode.EMBED:
+            said = self.get_metadata_str(mode=metadata_mode)
+            if said == self.metadata.get("embed_text"):
+                return str(said)
+        return str(super().get_content(metadata_mode=metadata_mode))
+
+
 class SituateChunker(TransformComponent):  # type: ignore[misc, unused-ignore]
     """Cuts documents into nodes with their context and all relationships."""
 
@@ -55,6 +69,11 @@ class SituateChunker(TransformComponent):  # type: ignore[misc, unused-ignore]
         default="file_path",
         description="The key of metadata that names a document; the end of the name "
         "says how the text is read.",
+    )
+    lists: Lists = Field(
+        default="kept",
+        description="What becomes of the author's lists: stores of flat metadata take "
+        "none, and get them as JSON.",
     )
     cutting: str = Field(
         default="",
@@ -103,7 +122,7 @@ class SituateChunker(TransformComponent):  # type: ignore[misc, unused-ignore]
         return [
             made
             for node, chunks in zip(nodes, cuts, strict=True)
-            for made in _nodes(chunks, _source(node))
+            for made in _nodes(chunks, _source(node), self.lists)
         ]
 
     async def acall(self, nodes: Sequence[BaseNode], **kwargs: Any) -> list[BaseNode]:
@@ -115,7 +134,7 @@ class SituateChunker(TransformComponent):  # type: ignore[misc, unused-ignore]
         return await asyncio.to_thread(self.__call__, nodes, **kwargs)
 
 
-def nodes(path: str | Path) -> list[TextNode]:
+def nodes(path: str | Path, *, lists: Lists = "kept") -> list[SituateNode]:
     """Give the nodes of what `situate run` has written, with its statements.
 
     Raises:
@@ -124,31 +143,32 @@ def nodes(path: str | Path) -> list[TextNode]:
     return [
         node
         for chunks in documents(read_chunks(Path(path)))
-        for node in _nodes(chunks, _related(chunks[0].doc_id, ObjectType.DOCUMENT))
+        for node in _nodes(
+            chunks, _related(chunks[0].doc_id, ObjectType.DOCUMENT), lists
+        )
     ]
 
 
-def _nodes(chunks: Sequence[Chunk], source: RelatedNodeInfo) -> list[TextNode]:
+def _nodes(
+    chunks: Sequence[Chunk], source: RelatedNodeInfo, lists: Lists
+) -> list[SituateNode]:
     around = kin(chunks)
-    return [_node(chunk, around[chunk.chunk_id], source) for chunk in chunks]
-
-
-def _node(chunk: Chunk, around: Kin, source: RelatedNodeInfo) -> TextNode:
-    metadata = {**flat(chunk), "embed_text": chunk.embed_text}
-    # Content of a mode with metadata is stripped; where nothing is added, it is not.
-    is_plain = chunk.embed_text == chunk.text
-    return TextNode(
-        id_=chunk.chunk_id,
-        text=chunk.text,
-        metadata=metadata,
-        metadata_template="{value}",
-        text_template="{metadata_str}",
-        excluded_embed_metadata_keys=[
-            key for key in metadata if is_plain or key != "embed_text"
-        ],
-        excluded_llm_metadata_keys=[*metadata],
-        relationships=_relationships(around, source),
-    )
+    made = []
+    for chunk in chunks:
+        metadata = {**flat(chunk, lists), "embed_text": chunk.embed_text}
+        made.append(
+            SituateNode(
+                id_=chunk.chunk_id,
+                text=chunk.text,
+                metadata=metadata,
+                metadata_template="{value}",
+                text_template="{metadata_str}",
+                excluded_embed_metadata_keys=[*metadata][:-1],
+                excluded_llm_metadata_keys=[*metadata],
+                relationships=_relationships(around[chunk.chunk_id], source),
+            )
+        )
+    return made
 
 
 def _relationships(

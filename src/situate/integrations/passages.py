@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from situate.access import access_of
 from situate.errors import RecordError
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 Scalar: TypeAlias = "str | int | float | bool"
 Flat: TypeAlias = "Scalar | list[Scalar]"
+
+Lists: TypeAlias = Literal["kept", "json"]
+"""What becomes of lists: not every store takes them; as JSON each value is quoted."""
 
 TEXTS: Final = ("text", "embed_text")
 """Keys under which bridges put what does not stand where the framework has its text."""
@@ -43,12 +46,12 @@ class Kin:
     """Parents above it."""
 
 
-def flat(chunk: Chunk) -> dict[str, Flat]:
+def flat(chunk: Chunk, lists: Lists = "kept") -> dict[str, Flat]:
     """Give what filters and citations need of a chunk, without nesting.
 
-    Values are texts, numbers, booleans and the author's lists of them; what is null,
-    empty or blank is left out, what nests is written as JSON. The author's keys stand
-    under their own names, or behind `custom.` where that is taken.
+    Values are texts, numbers, booleans and the author's lists of them; what is null or
+    empty is left out, what nests is written as JSON. The author's keys stand under
+    their own names, or behind `custom.` where that is taken.
     """
     found: dict[str, Flat | None] = {
         "chunk_id": chunk.chunk_id,
@@ -76,11 +79,9 @@ def flat(chunk: Chunk) -> dict[str, Flat]:
     }
     taken = {*found, *TEXTS}
     for key, value in chunk.metadata.custom.items():
-        found[f"custom.{key}" if key in taken else key] = _flattened(value)
+        found[f"custom.{key}" if key in taken else key] = _flattened(value, lists)
     return {
-        key: value
-        for key, value in found.items()
-        if value is not None and value not in ("", [])
+        key: value for key, value in found.items() if value is not None and value != ""
     }
 
 
@@ -146,10 +147,12 @@ def _parent(chunk: Chunk, records: Mapping[str, Chunk]) -> Chunk | None:
     return None
 
 
-def _flattened(value: JsonValue) -> Flat | None:
+def _flattened(value: JsonValue, lists: Lists) -> Flat | None:
+    if value in ([], {}):
+        return None
     if value is None or isinstance(value, str | int | float):
         return value
-    if isinstance(value, list):
+    if isinstance(value, list) and lists == "kept":
         plain: list[Scalar] = [
             each for each in value if isinstance(each, str | int | float)
         ]
