@@ -160,7 +160,7 @@ def _nodes(
             SituateNode(
                 id_=chunk.chunk_id,
                 text=chunk.text,
-                metadata=metadata,
+                metadata=metadata,  # type: ignore[call-arg, unused-ignore] # by its name
                 metadata_template="{value}",
                 text_template="{metadata_str}",
                 excluded_embed_metadata_keys=[*metadata][:-1],
