@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.support import redis
 from tests.support.memory_disk import memory_disk
+from tests.support.pages import ROOT
 from tests.support.server import serving
 
 if TYPE_CHECKING:
@@ -118,3 +120,12 @@ def tmp_path(tmp_path: Path) -> Iterator[Path]:
     """Give a folder in memory: most tests write much and none is about the disk."""
     with memory_disk(tmp_path) as folder:
         yield folder
+
+
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a folder with what a reader of a page has in a clone."""
+    for name in ("config", "cassettes", "tests/corpora"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path

@@ -54,6 +54,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     (*("manifest", "corpus", "listing", "output"),),
     ("index", "export"),
     (*("check", "diff", "pipeline", "inspect"),),
+    ("integrations",),
     ("cli", "__main__"),
 )
 """From the ground up: a module may use its own layer and those below it."""
@@ -71,6 +72,9 @@ SLOW = (
     "anthropic",
     "bm25s",
     "diskcache",
+    "haystack",
+    "langchain_core",
+    "llama_index",
     "lxml",
     "numpy",
     "openai",
