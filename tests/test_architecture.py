@@ -54,7 +54,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     (*("manifest", "corpus", "listing", "output"),),
     ("index", "export"),
     (*("check", "diff", "pipeline", "inspect"),),
-    ("service",),
+    ("integrations", "service"),
     ("cli", "__main__"),
 )
 """From the ground up: a module may use its own layer and those below it."""
@@ -73,6 +73,9 @@ SLOW = (
     "bm25s",
     "diskcache",
     "fastapi",
+    "haystack",
+    "langchain_core",
+    "llama_index",
     "lxml",
     "numpy",
     "openai",
@@ -82,6 +85,7 @@ SLOW = (
     "pypdfium2",
     "pyromark",
     "python_multipart",
+    "redis",
     "regex",
     "rich",
     "selectolax",

@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 from situate.cli import app
 from tests.support.chat import chatting
 from tests.support.corpora import LEAVE, TRAVEL, asking
-from tests.support.service import ANNA, KEYS, Process, corpora
+from tests.support.process import Process
+from tests.support.service import ANNA, KEYS, corpora
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
