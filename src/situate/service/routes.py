@@ -63,12 +63,13 @@ class Service:
         application/x-ndjson. A model that cannot be asked costs statements, never
         chunks: `spent.stopped` says why.
         """
+        self._refuse_early()
+        async with taken_in(request) as body:
+            asked, handed = await asyncio.to_thread(
+                document_in, body, self.limits.body_bytes
+            )
+        self._check(asked.corpus, [handed])
         with self.engine.place() as place:
-            async with taken_in(request) as body:
-                asked, handed = await asyncio.to_thread(
-                    document_in, body, self.limits.body_bytes
-                )
-            self._check(asked.corpus, [handed])
             cutting = place.chunk(asked.corpus, handed, statements=asked.statements)
             cut = await _while_there(request, cutting)
         if cut is None:
@@ -85,17 +86,16 @@ class Service:
 
         One document, as for /v1/chunk, or several, as for /v1/jobs.
         """
+        self._refuse_early()
+        async with taken_in(request) as body:
+            many = await asyncio.to_thread(
+                documents_in, body, self.limits.body_bytes, self.limits.documents
+            )
+            documents = await asyncio.to_thread(list, many)
+        self._check(many.corpus, documents)
         with self.engine.place() as place:
-            async with taken_in(request) as body:
-                many = await asyncio.to_thread(
-                    documents_in,
-                    body,
-                    self.limits.body_bytes,
-                    self.limits.documents,
-                )
-                documents = await asyncio.to_thread(list, many)
-            self._check(many.corpus, documents)
-            forecast = await _while_there(request, place.plan(many.corpus, documents))
+            planning = place.plan(many.corpus, documents)
+            forecast = await _while_there(request, planning)
         if forecast is None:
             return Response(status_code=_GONE)
         return Response(answers.priced(forecast), media_type=JSON)
@@ -228,6 +228,17 @@ class Service:
         unasked = sum(each.trouble is not None for each in figures.corpora.values())
         models = f"{unasked} could not be asked the last time" if unasked else "ok"
         return {**vital, "models": models}, set(vital.values()) == {"ok"}
+
+    def _refuse_early(self) -> None:
+        """Read no body that there is no place for.
+
+        The place is taken once the body is there: a slow client holds none.
+
+        Raises:
+            Busy: all places are taken.
+        """
+        with self.engine.place():
+            return
 
     def _check(self, corpus: str, documents: Sequence[Handed]) -> None:
         """See to it that there is the corpus, and that names are some.

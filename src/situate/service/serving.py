@@ -112,7 +112,7 @@ def serve(
             the host could be reached by anybody.
         Locked: another service works on the state directory.
     """
-    logging.basicConfig(handlers=[_Log(say)], level=logging.WARNING, force=True)
+    logging.basicConfig(handlers=[Log(say)], level=logging.WARNING, force=True)
     with opened(serving, environment, say) as service:
         service.run()
     say("ended")
@@ -262,7 +262,7 @@ class _Protocol(H11Protocol):
         self.transport.close()
 
 
-class _Log(logging.Handler):
+class Log(logging.Handler):
     """Says what went wrong and where, never the words it went wrong with.
 
     The message of an error may quote a document, and so may what asyncio shows.
