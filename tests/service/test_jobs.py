@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 import tracemalloc
 from contextlib import closing
 from dataclasses import replace
@@ -438,15 +439,18 @@ def test_who_follows_is_told_at_once_and_let_go_at_the_end(
     """Events arrive from another thread, without anybody asking again and again."""
     view = jobs.add("ann", "handbook", some(1))
 
+    def end() -> None:
+        time.sleep(0.05)  # until the follower has nothing to read and waits
+        if ending == "work":
+            work_on_all(Worklist(jobs))
+        else:
+            jobs.delete(view.job_id, "ann")
+
     async def following() -> list[str]:
-        kinds = []
         async with asyncio.timeout(10):
-            async for event in jobs.follow(view.job_id):
-                kinds.append(event.kind)
-                if event.kind == "queued" and ending == "work":
-                    await asyncio.to_thread(work_on_all, Worklist(jobs))
-                elif event.kind == "queued":
-                    await asyncio.to_thread(jobs.delete, view.job_id, "ann")
+            ends = asyncio.create_task(asyncio.to_thread(end))
+            kinds = [event.kind async for event in jobs.follow(view.job_id)]
+            await ends
         return kinds
 
     kinds = asyncio.run(following())
