@@ -54,7 +54,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     (*("manifest", "corpus", "listing", "output"),),
     ("index", "export"),
     (*("check", "diff", "pipeline", "inspect"),),
-    ("service",),
+    ("integrations", "service"),
     ("cli", "__main__"),
 )
 """From the ground up: a module may use its own layer and those below it."""
@@ -72,6 +72,9 @@ SLOW = (
     "anthropic",
     "bm25s",
     "diskcache",
+    "haystack",
+    "langchain_core",
+    "llama_index",
     "lxml",
     "numpy",
     "openai",
@@ -79,6 +82,7 @@ SLOW = (
     "pydantic",
     "pypdfium2",
     "pyromark",
+    "redis",
     "regex",
     "rich",
     "selectolax",
