@@ -285,6 +285,23 @@ def test_an_upload_that_comes_again_waits_for_the_first(
     assert seen.calls == 2 * SECTIONS
 
 
+def test_a_job_and_uploads_of_one_document_ask_once(tmp_path: Path) -> None:
+    """Sessions do not know of each other, and yet nothing is sent twice at a time."""
+    document = agreements(1)[0]
+    with speaking(Script(latency_seconds=0.2)) as model:
+        corpus = corpus_of(tmp_path, [], address=model.openai_url)
+        with served(corpus) as (engine, jobs):
+            view = jobs.add("ann", "handbook", [document])
+            cut = within(upload(engine, "handbook", document))
+            view = done(jobs, view)
+            result = lines(jobs, view)
+        seen = model.statistics
+
+    assert result == chunks(cut)
+    assert set(seen.requests.values()) == {1}
+    assert seen.calls == SECTIONS
+
+
 def test_an_engine_that_cannot_start_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

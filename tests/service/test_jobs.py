@@ -144,17 +144,20 @@ def test_a_client_that_breaks_off_leaves_nothing(jobs: Jobs, state: Path) -> Non
 
 
 def test_a_job_is_not_seen_while_it_comes_in(jobs: Jobs) -> None:
-    """Nobody works on half a job."""
+    """Nobody works on half a job, nor takes it for one that was left over."""
     claims = []
 
     def coming() -> Iterator[Handed]:
         yield handed("a.md", "x" * 2_000_000)
         claims.append(Worklist(jobs).claim())
+        jobs.sweep()
         yield handed("b.md")
 
-    jobs.add("ann", "handbook", coming())
+    view = jobs.add("ann", "handbook", coming())
+    work_on_all(Worklist(jobs))
 
     assert claims == [None]
+    assert len(list(jobs.result(view.job_id))) == 2
 
 
 def test_memory_holds_one_document_and_no_job(jobs: Jobs) -> None:
@@ -248,7 +251,8 @@ def test_what_a_service_left_under_way_waits_again(state: Path) -> None:
 
 def test_a_text_is_removed_once_its_document_is_done(jobs: Jobs, state: Path) -> None:
     """What is not needed any more is kept nowhere, the database's log included."""
-    document = handed("a.md", "a secret of mine")
+    metadata = {"title": "a secret of mine, too"}
+    document = replace(handed("a.md", "a secret of mine"), metadata=metadata)
     jobs.add("ann", "handbook", [document, handed("b.md")])
     worklist = Worklist(jobs)
     claimed = worklist.claim()
@@ -391,7 +395,9 @@ def test_a_job_that_is_put_back_comes_after_those_of_others(jobs: Jobs) -> None:
     worklist.put_back(claimed.number)
 
     following = [worklist.claim(), worklist.claim()]
+    kinds = [event.kind for event in jobs.events(long.job_id, 0)]
     assert (alone, waits) == (False, True)
+    assert kinds == ["queued", "running"]
     assert [claim and claim.job_id for claim in following] == [
         short.job_id,
         long.job_id,
