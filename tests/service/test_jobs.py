@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 EMPTY = JobsFigures()
 
+SAID = len('{"doc_id": null, "version": null, "metadata": {}}')
+"""Bytes of what is said of a document of which nothing is said."""
+
 
 @pytest.fixture
 def state(tmp_path: Path) -> Path:
@@ -205,6 +208,23 @@ def test_a_full_queue_says_when_to_come_back(state: Path, bounds: Bounds) -> Non
         jobs.add("ann", "handbook", [handed("a.md", "x" * 4_000)])
 
 
+def test_a_document_that_is_done_takes_the_room_of_what_came_of_it(
+    jobs: Jobs,
+) -> None:
+    """A queue whose documents are done has room again."""
+    large = handed("a.md", "x" * 100_000)
+    jobs.add("ann", "handbook", [large, handed("b.md")])
+    worklist = Worklist(jobs)
+    claimed = worklist.claim()
+    assert claimed is not None
+    before = jobs.figures().stored_bytes
+    outcome = replace(whole(large), chunks=b"c" * 300, blocks=b"b" * 70)
+
+    worklist.finish(claimed.number, [(0, outcome)], NOTHING_SPENT)
+
+    assert before - jobs.figures().stored_bytes == 100_000 + SAID - 370
+
+
 def test_a_bound_of_one_owner_is_nobody_elses(state: Path) -> None:
     """Whoever fills their share leaves the others theirs."""
     with closing(Jobs(state, Bounds(open_jobs_each=1))) as jobs:
@@ -364,9 +384,7 @@ def test_a_job_that_fails_as_a_whole_says_why(jobs: Jobs) -> None:
     assert (failed.state, failed.finished) == ("failed", 1)
     assert failed.reason == "its corpus is gone: '\\ud800'"
     assert list(jobs.result(view.job_id)) == [whole(one).chunks]
-    assert jobs.figures().stored_bytes == stored - len(two.content) - len(
-        '{"doc_id": null, "version": null, "metadata": {}}'
-    )
+    assert jobs.figures().stored_bytes == stored - len(two.content) - SAID
     assert jobs.events(view.job_id, 0)[-1].data["reason"] == failed.reason
 
 
