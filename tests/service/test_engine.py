@@ -463,7 +463,7 @@ def test_of_two_documents_that_name_one_id_the_second_fails(tmp_path: Path) -> N
             whole = done(jobs, view)
         other = jobs.add("ann", "handbook", documents)
         worklist = Worklist(jobs)
-        claimed = worklist.claim()
+        claimed = worklist.claim(["handbook"])
         assert claimed is not None
         outcome = within(cut(corpus, documents[0], tmp_path / "other"))
         worklist.finish(claimed.number, [(0, outcome)], claimed.spent)
@@ -573,14 +573,23 @@ def test_a_mistake_of_ours_ends_one_job_and_not_the_service(
     assert chunks(cut)
 
 
-def test_a_job_of_a_corpus_that_is_served_no_more_fails(tmp_path: Path) -> None:
-    """It would wait for ever."""
-    corpus = corpus_of(tmp_path, [])
-    with served(corpus) as (_, jobs):
-        view = done(jobs, jobs.add("ann", "gone", agreements(1)))
+def test_a_job_of_a_corpus_that_is_not_served_waits_until_it_is(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A config that is missing after a restart costs nobody their documents."""
+    corpus, other = corpus_of(tmp_path, []), corpus_of(tmp_path, [], name="other")
+    with closing(Jobs(tmp_path / "state")) as jobs:
+        waits = jobs.add("ann", "other", agreements(1))
+        with engine_of([corpus], jobs):
+            done(jobs, jobs.add("ann", "handbook", agreements(1)))
+        before = jobs.get(waits.job_id, "ann")
 
-    assert view.state == "failed"
-    assert view.reason == "corpus 'gone' is not served any more"
+        with engine_of([corpus, other], jobs):
+            after = done(jobs, waits)
+
+    assert before == waits
+    assert "corpus 'other', which is not served" in caplog.text
+    assert (after.state, after.failed) == ("done", 0)
 
 
 def test_jobs_wait_while_their_database_cannot_be_written(

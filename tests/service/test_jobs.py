@@ -21,7 +21,7 @@ from situate.service import database
 from situate.service.jobs import Jobs
 from situate.service.values import Bounds, JobsBroken, JobsFigures, NotDone, QueueFull
 from situate.service.worklist import Worklist
-from tests.service.handing import bad, handed, some, whole, work_on_all
+from tests.service.handing import SERVED, bad, handed, some, whole, work_on_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +65,7 @@ def test_a_job_is_kept_document_by_document(jobs: Jobs) -> None:
     one, two, three = some(3)
     view = jobs.add("ann", "handbook", [one, two, three])
     worklist = Worklist(jobs)
-    claimed = worklist.claim()
+    claimed = worklist.claim(SERVED)
     assert claimed is not None
 
     worklist.finish(claimed.number, [(0, whole(one)), (1, bad(two))], NOTHING_SPENT)
@@ -96,7 +96,7 @@ def test_what_is_said_of_a_document_is_handed_on(jobs: Jobs) -> None:
     )
     jobs.add("ann", "handbook", [document])
     worklist = Worklist(jobs)
-    claimed = worklist.claim()
+    claimed = worklist.claim(SERVED)
     assert claimed is not None
 
     found = worklist.next_document(claimed.number, -1)
@@ -142,7 +142,7 @@ def test_a_client_that_breaks_off_leaves_nothing(jobs: Jobs, state: Path) -> Non
         jobs.add("ann", "handbook", breaking_off())
 
     assert jobs.figures() == EMPTY
-    assert Worklist(jobs).claim() is None
+    assert Worklist(jobs).claim(SERVED) is None
     assert b"a secret of mine" not in bytes_of(state)
 
 
@@ -152,7 +152,7 @@ def test_a_job_is_not_seen_while_it_comes_in(jobs: Jobs) -> None:
 
     def coming() -> Iterator[Handed]:
         yield handed("a.md", "x" * 2_000_000)
-        claims.append(Worklist(jobs).claim())
+        claims.append(Worklist(jobs).claim(SERVED))
         jobs.sweep()
         yield handed("b.md")
 
@@ -215,7 +215,7 @@ def test_a_document_that_is_done_takes_the_room_of_what_came_of_it(
     large = handed("a.md", "x" * 100_000)
     jobs.add("ann", "handbook", [large, handed("b.md")])
     worklist = Worklist(jobs)
-    claimed = worklist.claim()
+    claimed = worklist.claim(SERVED)
     assert claimed is not None
     before = jobs.figures().stored_bytes
     outcome = replace(whole(large), chunks=b"c" * 300, blocks=b"b" * 70)
@@ -252,14 +252,14 @@ def test_what_a_service_left_under_way_waits_again(state: Path) -> None:
     with closing(Jobs(state)) as jobs:
         view = jobs.add("ann", "handbook", [one, two])
         worklist = Worklist(jobs)
-        claimed = worklist.claim()
+        claimed = worklist.claim(SERVED)
         assert claimed is not None
         worklist.finish(claimed.number, [(0, whole(one, doc_id="ONE"))], spent)
 
     with closing(Jobs(state)) as jobs:
         worklist = Worklist(jobs)
         waits = seen(jobs, view)
-        claimed = worklist.claim()
+        claimed = worklist.claim(SERVED)
 
         assert waits.state == "queued"
         assert claimed is not None
@@ -275,7 +275,7 @@ def test_a_text_is_removed_once_its_document_is_done(jobs: Jobs, state: Path) ->
     document = replace(handed("a.md", "a secret of mine"), metadata=metadata)
     jobs.add("ann", "handbook", [document, handed("b.md")])
     worklist = Worklist(jobs)
-    claimed = worklist.claim()
+    claimed = worklist.claim(SERVED)
     assert claimed is not None
     assert b"a secret of mine" in bytes_of(state)
 
@@ -296,7 +296,7 @@ def test_a_deleted_job_leaves_no_byte(
     worklist = Worklist(jobs)
     if is_claimed:
         jobs.delete(kept.job_id, "ann")
-        claimed = worklist.claim()
+        claimed = worklist.claim(SERVED)
         assert claimed is not None
         outcomes = [(0, whole(documents[0])), (1, bad(documents[1]))]
         worklist.finish(claimed.number, outcomes, NOTHING_SPENT)
@@ -343,7 +343,7 @@ def test_a_result_is_whole_or_is_asked_for_in_part(jobs: Jobs) -> None:
     one, two = some(2)
     view = jobs.add("ann", "handbook", [one, two])
     worklist = Worklist(jobs)
-    claimed = worklist.claim()
+    claimed = worklist.claim(SERVED)
     assert claimed is not None
     worklist.finish(claimed.number, [(0, whole(one))], NOTHING_SPENT)
 
@@ -373,7 +373,7 @@ def test_a_job_that_fails_as_a_whole_says_why(jobs: Jobs) -> None:
     one, two = some(2)
     view = jobs.add("ann", "handbook", [one, two])
     worklist = Worklist(jobs)
-    claimed = worklist.claim()
+    claimed = worklist.claim(SERVED)
     assert claimed is not None
     worklist.finish(claimed.number, [(0, whole(one))], NOTHING_SPENT)
     stored = jobs.figures().stored_bytes
@@ -394,7 +394,7 @@ def test_owners_take_turns(jobs: Jobs) -> None:
     theirs = [jobs.add("bob", "handbook", some(1)).job_id for _ in range(2)]
     worklist = Worklist(jobs)
 
-    claims = [worklist.claim() for _ in range(6)]
+    claims = [worklist.claim(SERVED) for _ in range(6)]
 
     taken = [claimed.job_id for claimed in claims if claimed is not None]
     assert taken == [mine[0], theirs[0], mine[1], theirs[1], mine[2]]
@@ -404,15 +404,15 @@ def test_a_job_that_is_put_back_comes_after_those_of_others(jobs: Jobs) -> None:
     """A long job gives way to short ones, and goes on where it was."""
     long = jobs.add("ann", "handbook", some(2))
     worklist = Worklist(jobs)
-    claimed = worklist.claim()
+    claimed = worklist.claim(SERVED)
     assert claimed is not None
-    alone = worklist.others_wait("ann")
+    alone = worklist.others_wait("ann", SERVED)
     short = jobs.add("bob", "handbook", some(1))
-    waits = worklist.others_wait("ann")
+    waits = worklist.others_wait("ann", SERVED)
 
     worklist.put_back(claimed.number)
 
-    following = [worklist.claim(), worklist.claim()]
+    following = [worklist.claim(SERVED), worklist.claim(SERVED)]
     kinds = [event.kind for event in jobs.events(long.job_id, 0)]
     assert (alone, waits) == (False, True)
     assert kinds == ["queued", "running"]
