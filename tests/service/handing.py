@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from situate.service.worklist import Worklist
 
 
+SERVED = ("handbook",)
+"""The corpora of these tests."""
+
+
 def handed(name: str = "a.md", text: str = "# A\n\nText.\n") -> Handed:
     """Give a document."""
     return Handed(name=name, content=text.encode())
@@ -49,7 +53,7 @@ def bad(document: Handed) -> Failed:
 
 def work_on_all(worklist: Worklist) -> None:
     """Claim and finish whatever there is."""
-    while (claimed := worklist.claim()) is not None:
+    while (claimed := worklist.claim(SERVED)) is not None:
         last = -1
         while found := worklist.next_document(claimed.number, last):
             last = found.ordinal

@@ -285,6 +285,23 @@ def test_an_upload_that_comes_again_waits_for_the_first(
     assert seen.calls == 2 * SECTIONS
 
 
+def test_a_job_and_uploads_of_one_document_ask_once(tmp_path: Path) -> None:
+    """Sessions do not know of each other, and yet nothing is sent twice at a time."""
+    document = agreements(1)[0]
+    with speaking(Script(latency_seconds=0.2)) as model:
+        corpus = corpus_of(tmp_path, [], address=model.openai_url)
+        with served(corpus) as (engine, jobs):
+            view = jobs.add("ann", "handbook", [document])
+            cut = within(upload(engine, "handbook", document))
+            view = done(jobs, view)
+            result = lines(jobs, view)
+        seen = model.statistics
+
+    assert result == chunks(cut)
+    assert set(seen.requests.values()) == {1}
+    assert seen.calls == SECTIONS
+
+
 def test_an_engine_that_cannot_start_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -446,7 +463,7 @@ def test_of_two_documents_that_name_one_id_the_second_fails(tmp_path: Path) -> N
             whole = done(jobs, view)
         other = jobs.add("ann", "handbook", documents)
         worklist = Worklist(jobs)
-        claimed = worklist.claim()
+        claimed = worklist.claim(["handbook"])
         assert claimed is not None
         outcome = within(cut(corpus, documents[0], tmp_path / "other"))
         worklist.finish(claimed.number, [(0, outcome)], claimed.spent)
@@ -556,14 +573,23 @@ def test_a_mistake_of_ours_ends_one_job_and_not_the_service(
     assert chunks(cut)
 
 
-def test_a_job_of_a_corpus_that_is_served_no_more_fails(tmp_path: Path) -> None:
-    """It would wait for ever."""
-    corpus = corpus_of(tmp_path, [])
-    with served(corpus) as (_, jobs):
-        view = done(jobs, jobs.add("ann", "gone", agreements(1)))
+def test_a_job_of_a_corpus_that_is_not_served_waits_until_it_is(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A config that is missing after a restart costs nobody their documents."""
+    corpus, other = corpus_of(tmp_path, []), corpus_of(tmp_path, [], name="other")
+    with closing(Jobs(tmp_path / "state")) as jobs:
+        waits = jobs.add("ann", "other", agreements(1))
+        with engine_of([corpus], jobs):
+            done(jobs, jobs.add("ann", "handbook", agreements(1)))
+        before = jobs.get(waits.job_id, "ann")
 
-    assert view.state == "failed"
-    assert view.reason == "corpus 'gone' is not served any more"
+        with engine_of([corpus, other], jobs):
+            after = done(jobs, waits)
+
+    assert before == waits
+    assert "corpus 'other', which is not served" in caplog.text
+    assert (after.state, after.failed) == ("done", 0)
 
 
 def test_jobs_wait_while_their_database_cannot_be_written(

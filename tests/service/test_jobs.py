@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 import tracemalloc
 from contextlib import closing
 from dataclasses import replace
@@ -20,7 +21,7 @@ from situate.service import database
 from situate.service.jobs import Jobs
 from situate.service.values import Bounds, JobsBroken, JobsFigures, NotDone, QueueFull
 from situate.service.worklist import Worklist
-from tests.service.handing import bad, handed, some, whole, work_on_all
+from tests.service.handing import SERVED, bad, handed, some, whole, work_on_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from situate.service.values import Event, JobView
 
 EMPTY = JobsFigures()
+
+SAID = len('{"doc_id": null, "version": null, "metadata": {}}')
+"""Bytes of what is said of a document of which nothing is said."""
 
 
 @pytest.fixture
@@ -61,7 +65,7 @@ def test_a_job_is_kept_document_by_document(jobs: Jobs) -> None:
     one, two, three = some(3)
     view = jobs.add("ann", "handbook", [one, two, three])
     worklist = Worklist(jobs)
-    claimed = worklist.claim()
+    claimed = worklist.claim(SERVED)
     assert claimed is not None
 
     worklist.finish(claimed.number, [(0, whole(one)), (1, bad(two))], NOTHING_SPENT)
@@ -92,7 +96,7 @@ def test_what_is_said_of_a_document_is_handed_on(jobs: Jobs) -> None:
     )
     jobs.add("ann", "handbook", [document])
     worklist = Worklist(jobs)
-    claimed = worklist.claim()
+    claimed = worklist.claim(SERVED)
     assert claimed is not None
 
     found = worklist.next_document(claimed.number, -1)
@@ -138,22 +142,25 @@ def test_a_client_that_breaks_off_leaves_nothing(jobs: Jobs, state: Path) -> Non
         jobs.add("ann", "handbook", breaking_off())
 
     assert jobs.figures() == EMPTY
-    assert Worklist(jobs).claim() is None
+    assert Worklist(jobs).claim(SERVED) is None
     assert b"a secret of mine" not in bytes_of(state)
 
 
 def test_a_job_is_not_seen_while_it_comes_in(jobs: Jobs) -> None:
-    """Nobody works on half a job."""
+    """Nobody works on half a job, nor takes it for one that was left over."""
     claims = []
 
     def coming() -> Iterator[Handed]:
         yield handed("a.md", "x" * 2_000_000)
-        claims.append(Worklist(jobs).claim())
+        claims.append(Worklist(jobs).claim(SERVED))
+        jobs.sweep()
         yield handed("b.md")
 
-    jobs.add("ann", "handbook", coming())
+    view = jobs.add("ann", "handbook", coming())
+    work_on_all(Worklist(jobs))
 
     assert claims == [None]
+    assert len(list(jobs.result(view.job_id))) == 2
 
 
 def test_memory_holds_one_document_and_no_job(jobs: Jobs) -> None:
@@ -201,6 +208,23 @@ def test_a_full_queue_says_when_to_come_back(state: Path, bounds: Bounds) -> Non
         jobs.add("ann", "handbook", [handed("a.md", "x" * 4_000)])
 
 
+def test_a_document_that_is_done_takes_the_room_of_what_came_of_it(
+    jobs: Jobs,
+) -> None:
+    """A queue whose documents are done has room again."""
+    large = handed("a.md", "x" * 100_000)
+    jobs.add("ann", "handbook", [large, handed("b.md")])
+    worklist = Worklist(jobs)
+    claimed = worklist.claim(SERVED)
+    assert claimed is not None
+    before = jobs.figures().stored_bytes
+    outcome = replace(whole(large), chunks=b"c" * 300, blocks=b"b" * 70)
+
+    worklist.finish(claimed.number, [(0, outcome)], NOTHING_SPENT)
+
+    assert before - jobs.figures().stored_bytes == 100_000 + SAID - 370
+
+
 def test_a_bound_of_one_owner_is_nobody_elses(state: Path) -> None:
     """Whoever fills their share leaves the others theirs."""
     with closing(Jobs(state, Bounds(open_jobs_each=1))) as jobs:
@@ -228,14 +252,14 @@ def test_what_a_service_left_under_way_waits_again(state: Path) -> None:
     with closing(Jobs(state)) as jobs:
         view = jobs.add("ann", "handbook", [one, two])
         worklist = Worklist(jobs)
-        claimed = worklist.claim()
+        claimed = worklist.claim(SERVED)
         assert claimed is not None
         worklist.finish(claimed.number, [(0, whole(one, doc_id="ONE"))], spent)
 
     with closing(Jobs(state)) as jobs:
         worklist = Worklist(jobs)
         waits = seen(jobs, view)
-        claimed = worklist.claim()
+        claimed = worklist.claim(SERVED)
 
         assert waits.state == "queued"
         assert claimed is not None
@@ -247,10 +271,11 @@ def test_what_a_service_left_under_way_waits_again(state: Path) -> None:
 
 def test_a_text_is_removed_once_its_document_is_done(jobs: Jobs, state: Path) -> None:
     """What is not needed any more is kept nowhere, the database's log included."""
-    document = handed("a.md", "a secret of mine")
+    metadata = {"title": "a secret of mine, too"}
+    document = replace(handed("a.md", "a secret of mine"), metadata=metadata)
     jobs.add("ann", "handbook", [document, handed("b.md")])
     worklist = Worklist(jobs)
-    claimed = worklist.claim()
+    claimed = worklist.claim(SERVED)
     assert claimed is not None
     assert b"a secret of mine" in bytes_of(state)
 
@@ -271,7 +296,7 @@ def test_a_deleted_job_leaves_no_byte(
     worklist = Worklist(jobs)
     if is_claimed:
         jobs.delete(kept.job_id, "ann")
-        claimed = worklist.claim()
+        claimed = worklist.claim(SERVED)
         assert claimed is not None
         outcomes = [(0, whole(documents[0])), (1, bad(documents[1]))]
         worklist.finish(claimed.number, outcomes, NOTHING_SPENT)
@@ -318,7 +343,7 @@ def test_a_result_is_whole_or_is_asked_for_in_part(jobs: Jobs) -> None:
     one, two = some(2)
     view = jobs.add("ann", "handbook", [one, two])
     worklist = Worklist(jobs)
-    claimed = worklist.claim()
+    claimed = worklist.claim(SERVED)
     assert claimed is not None
     worklist.finish(claimed.number, [(0, whole(one))], NOTHING_SPENT)
 
@@ -348,7 +373,7 @@ def test_a_job_that_fails_as_a_whole_says_why(jobs: Jobs) -> None:
     one, two = some(2)
     view = jobs.add("ann", "handbook", [one, two])
     worklist = Worklist(jobs)
-    claimed = worklist.claim()
+    claimed = worklist.claim(SERVED)
     assert claimed is not None
     worklist.finish(claimed.number, [(0, whole(one))], NOTHING_SPENT)
     stored = jobs.figures().stored_bytes
@@ -359,9 +384,7 @@ def test_a_job_that_fails_as_a_whole_says_why(jobs: Jobs) -> None:
     assert (failed.state, failed.finished) == ("failed", 1)
     assert failed.reason == "its corpus is gone: '\\ud800'"
     assert list(jobs.result(view.job_id)) == [whole(one).chunks]
-    assert jobs.figures().stored_bytes == stored - len(two.content) - len(
-        '{"doc_id": null, "version": null, "metadata": {}}'
-    )
+    assert jobs.figures().stored_bytes == stored - len(two.content) - SAID
     assert jobs.events(view.job_id, 0)[-1].data["reason"] == failed.reason
 
 
@@ -371,7 +394,7 @@ def test_owners_take_turns(jobs: Jobs) -> None:
     theirs = [jobs.add("bob", "handbook", some(1)).job_id for _ in range(2)]
     worklist = Worklist(jobs)
 
-    claims = [worklist.claim() for _ in range(6)]
+    claims = [worklist.claim(SERVED) for _ in range(6)]
 
     taken = [claimed.job_id for claimed in claims if claimed is not None]
     assert taken == [mine[0], theirs[0], mine[1], theirs[1], mine[2]]
@@ -381,16 +404,18 @@ def test_a_job_that_is_put_back_comes_after_those_of_others(jobs: Jobs) -> None:
     """A long job gives way to short ones, and goes on where it was."""
     long = jobs.add("ann", "handbook", some(2))
     worklist = Worklist(jobs)
-    claimed = worklist.claim()
+    claimed = worklist.claim(SERVED)
     assert claimed is not None
-    alone = worklist.others_wait("ann")
+    alone = worklist.others_wait("ann", SERVED)
     short = jobs.add("bob", "handbook", some(1))
-    waits = worklist.others_wait("ann")
+    waits = worklist.others_wait("ann", SERVED)
 
     worklist.put_back(claimed.number)
 
-    following = [worklist.claim(), worklist.claim()]
+    following = [worklist.claim(SERVED), worklist.claim(SERVED)]
+    kinds = [event.kind for event in jobs.events(long.job_id, 0)]
     assert (alone, waits) == (False, True)
+    assert kinds == ["queued", "running"]
     assert [claim and claim.job_id for claim in following] == [
         short.job_id,
         long.job_id,
@@ -438,15 +463,18 @@ def test_who_follows_is_told_at_once_and_let_go_at_the_end(
     """Events arrive from another thread, without anybody asking again and again."""
     view = jobs.add("ann", "handbook", some(1))
 
+    def end() -> None:
+        time.sleep(0.05)  # until the follower has nothing to read and waits
+        if ending == "work":
+            work_on_all(Worklist(jobs))
+        else:
+            jobs.delete(view.job_id, "ann")
+
     async def following() -> list[str]:
-        kinds = []
         async with asyncio.timeout(10):
-            async for event in jobs.follow(view.job_id):
-                kinds.append(event.kind)
-                if event.kind == "queued" and ending == "work":
-                    await asyncio.to_thread(work_on_all, Worklist(jobs))
-                elif event.kind == "queued":
-                    await asyncio.to_thread(jobs.delete, view.job_id, "ann")
+            ends = asyncio.create_task(asyncio.to_thread(end))
+            kinds = [event.kind async for event in jobs.follow(view.job_id)]
+            await ends
         return kinds
 
     kinds = asyncio.run(following())

@@ -29,7 +29,7 @@ from situate.manifest import NOTHING_SPENT
 from situate.service.jobs import Jobs
 from situate.service.values import Bounds, JobsBroken
 from situate.service.worklist import Worklist
-from tests.service.handing import bad, handed, some, whole
+from tests.service.handing import SERVED, bad, handed, some, whole
 from tests.support.memory_disk import memory_disk
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class JobsMachine(RuleBasedStateMachine):
     def claim(self) -> Claimed | None:
         """Take the next job."""
         waiting = [job for job in self.expected.values() if job.state == "queued"]
-        claimed = self.worklist.claim()
+        claimed = self.worklist.claim(SERVED)
         assert (claimed is None) == (not waiting)
         if claimed is not None:
             assert self.expected[claimed.job_id].state == "queued"
@@ -226,7 +226,7 @@ def add(jobs: Jobs) -> None:
 
 def claim(jobs: Jobs) -> None:
     """Take the job that waits."""
-    Worklist(jobs).claim()
+    Worklist(jobs).claim(SERVED)
 
 
 def finish(jobs: Jobs) -> None:
@@ -280,7 +280,7 @@ def prepared(folder: Path) -> Jobs:
     first, second = some(2)
     jobs.add("ann", "handbook", [first, second])
     worklist = Worklist(jobs)
-    claimed = worklist.claim()
+    claimed = worklist.claim(SERVED)
     assert claimed is not None
     worklist.finish(claimed.number, [(0, whole(first))], NOTHING_SPENT)
     jobs.add("ann", "handbook", some(1))

@@ -41,7 +41,7 @@ _FAILURES = 100
 _LISTED = 100
 """Jobs of an owner that are listed."""
 
-_REMOVED_AT_ONCE = 32
+_REMOVED_AT_ONCE = 8
 """Documents of a job that are overwritten in one transaction, so that nobody waits
 long for the next."""
 

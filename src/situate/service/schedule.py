@@ -53,6 +53,7 @@ class Schedule:
 
     async def work(self) -> None:
         """Work on jobs until called off, which is when `end` takes over."""
+        self._warn()
         sweeps_at = time.monotonic() + _SWEPT_SECONDS
         with self._jobs.listening.to(ADDED) as added:
             while True:
@@ -90,19 +91,25 @@ class Schedule:
             # They wait again as soon as the database is opened.
             self._stall(error)
 
+    def _warn(self) -> None:
+        """Say whose jobs nobody will work on: a config may have been lost."""
+        try:
+            corpora = self._place.worklist.unserved(self._place.served)
+        except JobsBroken as error:
+            self._stall(error)
+            return
+        for corpus in corpora:
+            _log.warning("jobs wait for corpus %r, which is not served", corpus)
+
     def _begin(self) -> None:
         """Take as many jobs as there is room for."""
         worklist = self._place.worklist
         try:
             self._put_back()
             while len(self._turns) < self._most:
-                claimed = worklist.claim()
+                claimed = worklist.claim(self._place.served)
                 if claimed is None:
                     break
-                if claimed.corpus not in self._place.served:
-                    reason = f"corpus {claimed.corpus!r} is not served any more"
-                    worklist.fail(claimed.number, reason)
-                    continue
                 task = asyncio.create_task(self._turn(claimed))
                 self._turns[task] = claimed
         except JobsBroken as error:
@@ -119,10 +126,15 @@ class Schedule:
         until = time.monotonic() + self._turn_seconds
 
         def is_over() -> bool:
-            return self._is_stopping or (
-                time.monotonic() > until
-                and self._place.worklist.others_wait(claimed.owner)
-            )
+            if self._is_stopping or time.monotonic() <= until:
+                return self._is_stopping
+            try:
+                return self._place.worklist.others_wait(
+                    claimed.owner, self._place.served
+                )
+            except JobsBroken as error:
+                self._stall(error)
+                return True
 
         await Turn(claimed, self._place).work(is_over=is_over)
         # The texts of documents that are done stand in the log of the database.

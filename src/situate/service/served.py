@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from situate.enrichment.flights import Flights
+from situate.enrichment.keys import canonical
 from situate.enrichment.throttle import throttle_of
-from situate.errors import ConfigError
+from situate.errors import ConfigError, ProviderError
+from situate.model import digest
 from situate.pipeline.jobs import ready
 from situate.pipeline.stage import Stage
 from situate.service.values import CorpusView
@@ -50,10 +53,15 @@ class Silent:
 
 
 class Lasting:
-    """A provider whose connections outlive the sessions that use them."""
+    """A provider whose connections outlive the sessions that use them.
+
+    What two sessions ask at the same time, a job and an upload of one document, is
+    sent once. Both take it for paid, so that no limit is crossed.
+    """
 
     def __init__(self, provider: Provider) -> None:
         self.provider = provider
+        self._flights = Flights[str](ProviderError)
 
     @property
     def name(self) -> str:
@@ -75,7 +83,11 @@ class Lasting:
 
     async def send(self, body: Body) -> str:
         """Send the body once and give the raw JSON reply."""
-        return await self.provider.send(body)
+        key = digest(canonical(body))
+        shared = await self._flights.wait(key)
+        if shared is not None:
+            return shared
+        return await self._flights.lead(key, lambda: self.provider.send(body))
 
     def parse(self, raw: str) -> Reply:
         """Read a raw reply."""

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from situate.pipeline.written import Written
 
 JobState = Literal["queued", "running", "done", "failed"]
-"""`failed` says that the job as a whole cannot be worked on: its corpus is served no
-more. A document that fails is a value in a job that is done."""
+"""`failed` says that the job as a whole met a mistake of situate's. A document that
+fails is a value in a job that is done."""
 
 EventKind = Literal["queued", "running", "document", "done", "failed"]
 

@@ -13,7 +13,7 @@ from situate.service import happenings, spending
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from situate.manifest import Spent
     from situate.model import JsonValue
@@ -54,19 +54,22 @@ class Worklist:
         self._jobs = jobs
         self._database = jobs.database
 
-    def claim(self) -> Claimed | None:
-        """Take the next job; None where none waits.
+    def claim(self, corpora: Collection[str]) -> Claimed | None:
+        """Take the next job of these corpora; None where none waits.
 
-        Owners take turns: whoever has the fewest jobs at work comes first, then who
-        has waited longest since a job of theirs was taken, then the oldest job.
+        Those of others wait until they are served again. Owners take turns: whoever
+        has the fewest jobs at work comes first, then who has waited longest since a
+        job of theirs was taken, then the oldest job.
         """
         with self._database.writing() as connection:
             row = connection.execute(
-                "SELECT * FROM jobs AS job WHERE state = 'queued' ORDER BY "
+                "SELECT * FROM jobs AS job WHERE state = 'queued' "
+                "AND corpus IN (SELECT value FROM json_each(?)) ORDER BY "
                 "(SELECT COUNT(*) FROM jobs WHERE owner = job.owner "
                 "AND state = 'running'), "
                 "(SELECT MAX(turn) FROM jobs WHERE owner = job.owner), "
-                "turn, number LIMIT 1"
+                "turn, number LIMIT 1",
+                (json.dumps(sorted(corpora)),),
             ).fetchone()
             if row is None:
                 return None
@@ -92,14 +95,25 @@ class Worklist:
             ids=dict(map(tuple, ids)),
         )
 
-    def others_wait(self, owner: str) -> bool:
-        """Say whether somebody else has a job that waits."""
+    def others_wait(self, owner: str, corpora: Collection[str]) -> bool:
+        """Say whether somebody else has a job of these corpora that waits."""
         with self._database.reading() as connection:
             found = connection.execute(
-                "SELECT 1 FROM jobs WHERE state = 'queued' AND owner <> ? LIMIT 1",
-                (owner,),
+                "SELECT 1 FROM jobs WHERE state = 'queued' AND owner <> ? "
+                "AND corpus IN (SELECT value FROM json_each(?)) LIMIT 1",
+                (owner, json.dumps(sorted(corpora))),
             ).fetchone()
         return found is not None
+
+    def unserved(self, corpora: Collection[str]) -> tuple[str, ...]:
+        """Name the other corpora that jobs wait for."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT DISTINCT corpus FROM jobs WHERE state = 'queued' "
+                "AND corpus NOT IN (SELECT value FROM json_each(?)) ORDER BY corpus",
+                (json.dumps(sorted(corpora)),),
+            )
+            return tuple(corpus for (corpus,) in rows)
 
     def next_document(self, number: int, after: int) -> Waiting | None:
         """Give the first document after an ordinal that is not done; -1: of all."""
@@ -136,10 +150,13 @@ class Worklist:
                 return False
             for ordinal, outcome in outcomes:
                 _keep(connection, number, ordinal, outcome)
-            row = connection.execute(
-                "UPDATE jobs SET spent = ? WHERE number = ? "
-                "RETURNING job_id, finished, documents",
+            connection.execute(
+                "UPDATE jobs SET spent = ? WHERE number = ?",
                 (spending.stored(spent), number),
+            )
+            row = connection.execute(
+                "SELECT job_id, finished, documents FROM jobs WHERE number = ?",
+                (number,),
             ).fetchone()
             if row["finished"] == row["documents"]:
                 self._end(connection, number, "done")
@@ -176,9 +193,11 @@ class Worklist:
         with self._database.writing() as connection:
             if not _is_running(connection, number):
                 return
+            connection.execute(
+                "UPDATE jobs SET reason = ? WHERE number = ?", (_text(reason), number)
+            )
             (job_id,) = connection.execute(
-                "UPDATE jobs SET reason = ? WHERE number = ? RETURNING job_id",
-                (_text(reason), number),
+                "SELECT job_id FROM jobs WHERE number = ?", (number,)
             ).fetchone()
             # Nobody will read the documents that are left.
             connection.execute(

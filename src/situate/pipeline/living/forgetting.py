@@ -468,7 +468,8 @@ def _beyond(config: Config, sent: Sent | None) -> Iterator[str]:
         yield f"the cassette {cassette.name!r}, if it holds requests about it"
     yield (
         "files that you named yourself: reports, pages, chunks, exports, questions, "
-        "query logs, judgements, manifests, and drafts .NAME.part beside them"
+        "query logs, judgements, manifests, jobs of a service, and drafts .NAME.part "
+        "beside them"
     )
     yield "backups, copies, and free space of the disk"
 
