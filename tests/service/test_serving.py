@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 import threading
 from typing import TYPE_CHECKING
 
@@ -190,3 +192,19 @@ def test_sizes_that_contradict_each_other_are_refused(config: Path) -> None:
     said = refusal(config, "--max-body-mb", "64", "--max-bodies-mb", "32")
 
     assert "--max-bodies-mb: it is below --max-body-mb" in said
+
+
+def test_a_missing_package_is_named_with_its_remedy(config: Path) -> None:
+    """Exit code 2 and the command that installs it."""
+    program = (
+        "import sys; sys.modules['fastapi'] = None\n"
+        f"sys.argv = ['situate', 'serve', '--config-dir', {str(config)!r}]\n"
+        "from situate.cli import main; main()"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 2
+    assert "fastapi is missing; pip install 'situate[service]'" in done.stderr
