@@ -305,6 +305,48 @@ def test_a_job_of_no_corpus_or_of_twins_leaves_nothing(anna: httpx.Client) -> No
     assert anna.get("/v1/jobs").json() == before
 
 
+@pytest.mark.parametrize(
+    ("path", "sent", "told"),
+    [
+        pytest.param(
+            "/v1/jobs",
+            form("a.md", "# A", statements="false"),
+            *("statements: Extra inputs",),
+            id="job-without-statements",
+        ),
+        pytest.param(
+            "/v1/plan",
+            {"json": {"corpus": "notes", "name": "a", "text": "", "statements": False}},
+            *("statements: without them there is nothing to plan",),
+            id="plan-without-statements",
+        ),
+        pytest.param(
+            "/v1/jobs",
+            {"json": {"corpus": "notes", "name": "a.md", "text": ""}},
+            *("documents: Field required",),
+            id="job-of-one",
+        ),
+        pytest.param(
+            "/v1/jobs",
+            form("a" * 1_001, "# A"),
+            *("file: a file has no name, or one of over 1,000 letters",),
+            id="long-name",
+        ),
+        pytest.param(
+            "/v1/jobs",
+            form("a.md", "# A", documents='{"b.md": {}}'),
+            *("documents: 'b.md' is none of the files",),
+            id="unknown-file",
+        ),
+    ],
+)
+def test_what_would_be_ignored_is_refused(
+    anna: httpx.Client, path: str, sent: dict[str, Any], told: str
+) -> None:
+    """Who says that no model is to be asked is not to find out from the bill."""
+    assert told in detail(anna.post(path, **sent), 422)
+
+
 def test_a_route_says_what_it_has(anna: httpx.Client) -> None:
     """404 and 405 have the one shape too, and name the methods."""
     wrong = anna.put("/v1/jobs")

@@ -141,8 +141,12 @@ def _until_at_work(address: str) -> None:
             return
 
 
-def test_every_corpus_of_a_folder_has_to_be_one(config: Path) -> None:
+def test_every_corpus_of_a_folder_has_to_be_one(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """All that is wrong is said at once; prices and bounds are no corpora."""
+    monkeypatch.setenv("SITUATE_ORGANISATION", str(config / "bounds.toml"))
+    config.joinpath("bounds.toml").write_text("x = 1\n", "utf-8")
     config.joinpath("models.toml").write_text("x = 1\n", "utf-8")
     config.joinpath("organisation.toml").write_text("x = 1\n", "utf-8")
     config.joinpath("broken.toml").write_text("[corpus]\nname = 7\n", "utf-8")
@@ -152,8 +156,8 @@ def test_every_corpus_of_a_folder_has_to_be_one(config: Path) -> None:
 
     assert "broken.toml: " in said
     assert "torn.toml: is not TOML" in said
-    assert "models.toml" not in said
-    assert "organisation.toml" not in said
+    for other in ("models.toml", "organisation.toml", "bounds.toml"):
+        assert other not in said
 
 
 def test_a_folder_without_a_corpus_is_a_mistake(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from situate.pipeline.handed import source_of
 from situate.service import answers
 from situate.service.events import streamed
 from situate.service.problems import Refused
+from situate.service.shapes import DOCUMENTS, JOB
 from situate.service.uploads import document_in, documents_in, taken_in
 from situate.service.values import JobsBroken, ResultKind
 
@@ -88,9 +89,7 @@ class Service:
         """
         self._refuse_early()
         async with taken_in(request) as body:
-            many = await asyncio.to_thread(
-                documents_in, body, self.limits.body_bytes, self.limits.documents
-            )
+            many = await asyncio.to_thread(documents_in, body, DOCUMENTS, self.limits)
             documents = await asyncio.to_thread(list, many)
         self._check(many.corpus, documents)
         with self.engine.place() as place:
@@ -109,9 +108,7 @@ class Service:
         """
         owner = request.state.owner
         async with taken_in(request) as body:
-            many = await asyncio.to_thread(
-                documents_in, body, self.limits.body_bytes, self.limits.documents
-            )
+            many = await asyncio.to_thread(documents_in, body, JOB, self.limits)
             self._check(many.corpus, ())
             view = await asyncio.to_thread(self.jobs.add, owner, many.corpus, many)
         location = {"location": f"/v1/jobs/{view.job_id}"}

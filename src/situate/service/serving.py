@@ -14,6 +14,7 @@ import time
 import traceback
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import h11
@@ -23,6 +24,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from situate.config import load
 from situate.errors import ConfigError
+from situate.files import resolved
+from situate.organisation import VARIABLE
 from situate.service.app import Served, app_of
 from situate.service.engine import Engine, EngineSettings
 from situate.service.jobs import Jobs
@@ -32,7 +35,6 @@ from situate.service.values import Bounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
     from types import FrameType
 
     from situate.config import Config
@@ -68,17 +70,21 @@ class Serving:
 def corpora_of(directory: Path, environment: Mapping[str, str]) -> tuple[Config, ...]:
     """Read every corpus of a folder.
 
-    Any TOML file in it is one but for `models.toml`, which prices models, and
-    `organisation.toml`, which bounds what they are sent.
+    Any TOML file in it is one but for `models.toml`, which prices models, and for
+    `organisation.toml` and the file that the environment names in its place, which
+    bound what they are sent.
 
     Raises:
         ConfigError: there is none, or some cannot be used; says all of it.
     """
+    bounds = resolved(Path(environment.get(VARIABLE, "")))
     try:
         paths = sorted(
             path
             for path in directory.iterdir()
-            if path.suffix == ".toml" and path.name not in _NO_CORPORA
+            if path.suffix == ".toml"
+            and path.name not in _NO_CORPORA
+            and resolved(path) != bounds
         )
     except OSError as error:
         message = f"--config-dir: {str(directory)!r} cannot be read: {error.strerror}"

@@ -118,7 +118,6 @@ class FormFields(_Closed):
     doc_id: Line | None = Field(default=None, description="Of an only file.")
     version: Line | None = Field(default=None, description="Of an only file.")
     metadata: Metadata = Field(default_factory=dict)
-    statements: bool = True
     documents: dict[str, FileSaid] = Field(
         default_factory=dict,
         description="What is said of files, by the names they have in the form.",
@@ -158,14 +157,17 @@ def _kind(value: object) -> str:
 
 DOCUMENT: Final = TypeAdapter(DocumentFields)
 FORM: Final = TypeAdapter(FormFields)
-DOCUMENTS: Final[TypeAdapter[DocumentFields | JobFields]] = TypeAdapter(
+Shape = TypeAdapter[DocumentFields | JobFields]
+"""What a body of one or several documents may be."""
+
+JOB: Final[Shape] = TypeAdapter(JobFields)
+DOCUMENTS: Final[Shape] = TypeAdapter(
     Annotated[
         Annotated[DocumentFields, Tag("document")]
         | Annotated[JobFields, Tag("documents")],
         Discriminator(_kind),
     ]
 )
-"""One document, or a list of them."""
 
 
 class Tokens(BaseModel):
@@ -357,6 +359,8 @@ def form_schema(*, many: bool) -> Mapping[str, Any]:
         file = {"type": "array", "items": file, "minItems": 1}
     else:
         fields.pop("documents")
+        alone = DocumentFields.model_json_schema(ref_template=REF)["properties"]
+        fields["statements"] = alone["statements"]
     return {
         "type": "object",
         "properties": {"file": file, **fields},

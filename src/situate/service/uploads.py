@@ -21,8 +21,8 @@ from situate.service.problems import Refused
 from situate.service.shapes import (
     AS_JSON,
     DOCUMENT,
-    DOCUMENTS,
     FORM,
+    DocumentFields,
     DocumentSaid,
     JobFields,
 )
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
     from starlette.requests import Request
 
-    from situate.service.shapes import DocumentFields, DocumentText
+    from situate.service.limits import Limits
+    from situate.service.shapes import DocumentText, Shape
 
 _PIECE: Final = 1 << 20
 """Bytes that are written, or read, at a time; what has no more stays in memory."""
@@ -47,6 +48,11 @@ _FIELDS: Final = 16
 _FILE: Final = "file"
 _SAID: Final = "documents"
 """Fields of a form: of files, and of what is said of them."""
+
+_STATEMENTS: Final = "statements"
+
+_NAME_CHARACTERS: Final = 1_000
+"""Most of a file's name."""
 
 _JSON: Final = "application/json"
 _FORM: Final = "multipart/form-data"
@@ -154,15 +160,20 @@ class Many:
                     yield _handed(named, bytes(part.content))
 
 
-def documents_in(body: Body, most_bytes: int, most_documents: int) -> Many:
+def documents_in(body: Body, shape: Shape, limits: Limits) -> Many:
     """Look through a body of documents; a form's are gone through, not kept.
+
+    JSON is of the `shape`.
 
     Raises:
         Refused: it is not what its type says, a field is missing or wrong, there are
             too many documents, or one is too large.
     """
+    most_bytes, most_documents = limits.body_bytes, limits.documents
     if body.media_type == _JSON:
-        asked = _validated(DOCUMENTS, _all_of(body, most_bytes))
+        asked = _validated(shape, _all_of(body, most_bytes))
+        if isinstance(asked, DocumentFields) and not asked.statements:
+            raise _wrong(_STATEMENTS, "without them there is nothing to plan")
         texts = asked.documents if isinstance(asked, JobFields) else [asked]
         _check_count(len(texts), most_documents)
         return Many(
@@ -343,6 +354,10 @@ class _Reading:
         if not self._part.name:
             detail = "a part of the form has no name"
             raise Refused(400, detail)
+        name = self._part.filename
+        if name is not None and not 0 < len(name) <= _NAME_CHARACTERS:
+            detail = f"a file has no name, or one of over {_NAME_CHARACTERS:,} letters"
+            raise _wrong(self._part.name, detail)
 
     def _add_content(self, data: bytes, start: int, end: int) -> None:
         is_file = self._part.filename is not None
