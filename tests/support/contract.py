@@ -73,7 +73,9 @@ def _main(examples: str = _EXAMPLES) -> int:
             options = ["--config-file", str(settings), "run", str(schema)]
             options += ["--url", address, "--max-examples", examples]
             options += ["--header", f"Authorization: Bearer {ANNA}"]
-            return subprocess.run([*command, *options], check=False).returncode
+            # It keeps what it found in the folder where it runs.
+            run = subprocess.run([*command, *options], cwd=folder, check=False)
+            return run.returncode
 
 
 if __name__ == "__main__":
