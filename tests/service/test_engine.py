@@ -453,6 +453,27 @@ def test_a_job_keeps_to_its_budget_over_restarts(tmp_path: Path) -> None:
     assert after.spent.attempts == seen.calls
 
 
+def test_what_a_job_spent_is_noted_with_each_document(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one transaction, so that a service that is killed then knows of it."""
+    monkeypatch.setattr(Worklist, "spend", lambda *_: True)
+    with speaking(Script(latency_seconds=0.03)) as model:
+        corpus = corpus_of(tmp_path, [], address=model.openai_url, concurrency=2)
+        with served(corpus) as (engine, jobs):
+            view = jobs.add("ann", "handbook", agreements(8))
+            assert model.wait_for_calls(3, timeout_seconds=10)
+            engine.stop(10)
+            before = jobs.get(view.job_id, "ann")
+
+        with served(corpus) as (_, jobs):
+            after = done(jobs, view)
+        seen = model.statistics
+
+    assert before is not None
+    assert 0 < before.spent.requests < after.spent.requests == seen.calls
+
+
 def test_of_two_documents_that_name_one_id_the_second_fails(tmp_path: Path) -> None:
     """Also when the first was done before a restart."""
     same = "---\ndoc_id: POL-7\n---\n# A\n\nText.\n"
