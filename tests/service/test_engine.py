@@ -97,12 +97,14 @@ def test_uploads_and_jobs_come_out_as_a_run_publishes_them(
         calls = model.statistics.calls
         view = done(jobs, jobs.add("ann", "handbook", documents))
         other = done(jobs, jobs.add("ann", "plain", documents))
+        eventually(lambda: engine.figures().jobs_at_work == 0)
+        left = (tmp_path / "state" / "jobs.db-wal").stat().st_size
         of_jobs, of_plain = lines(jobs, view), lines(jobs, other)
 
     assert unasked == of_plain == run(plain)
     assert unwanted.count(b'"status":"off"') == 3 * SECTIONS
     assert of_uploads == of_jobs == run(asked)
-    assert silent == 0
+    assert (silent, left) == (0, 0)
     assert calls == model.statistics.calls == 3 * SECTIONS
     assert (view.spent.requests, view.spent.cache_hits) == (0, 3 * SECTIONS)
     assert view.outcomes == {"statement": 3 * SECTIONS}
