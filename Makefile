@@ -56,9 +56,10 @@ compare: $(VENV)/development
 		--queries tests/corpora/handbook-questions.jsonl \
 		--budget 500,2000
 
-# Two at a time; tests that share something costly name their group.
+# Two at a time; tests that share something costly name their group. What is compiled is
+# kept, whatever the machine says: a hundred processes load it.
 test: $(VENV)/development
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 
 # The property tests on many random documents, and a hundred kills each of runs, of
 # batches and of syncs; takes hours.
