@@ -6,8 +6,8 @@ import asyncio
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from situate.service.events import HEARTBEAT_SECONDS, streamed
 from situate.service.values import Event
+from situate.service.web.events import HEARTBEAT_SECONDS, streamed
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

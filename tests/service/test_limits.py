@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from situate.errors import ConfigError
-from situate.service.gate import Gate
-from situate.service.limits import (
+from situate.service.web.gate import Gate
+from situate.service.web.limits import (
     ANYBODY,
     Keys,
     Limits,
@@ -22,8 +22,8 @@ from situate.service.limits import (
     check_host,
     read_keys,
 )
-from situate.service.metrics import Metrics
-from situate.service.problems import Refused
+from situate.service.web.metrics import Metrics
+from situate.service.web.problems import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,12 +12,12 @@ import httpx
 import pytest
 
 from situate.config import load
-from situate.service.app import Served, app_of
-from situate.service.engine import Engine, EngineSettings, Place
-from situate.service.jobs import Jobs
-from situate.service.limits import Keys, Limits
-from situate.service.serving import Log
+from situate.service.engine.engine import Engine, EngineSettings, Place
+from situate.service.jobs.jobs import Jobs
 from situate.service.values import Bounds, EngineFigures, JobsBroken
+from situate.service.web.app import Served, app_of
+from situate.service.web.limits import Keys, Limits
+from situate.service.web.serving import Log
 from tests.support.service import corpora
 
 if TYPE_CHECKING:

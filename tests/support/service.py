@@ -6,9 +6,9 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from situate.service.engine import EngineSettings
-from situate.service.limits import Limits
-from situate.service.serving import Serving, opened
+from situate.service.engine.engine import EngineSettings
+from situate.service.web.limits import Limits
+from situate.service.web.serving import Serving, opened
 from tests.support.corpora import Corpus
 
 if TYPE_CHECKING:

@@ -96,10 +96,10 @@ def serve(  # noqa: PLR0913 - one for each bound there is
     """
     with console.errors():
         with console.installed("service"):
-            from situate.service import serving as service
-            from situate.service.engine import EngineSettings
-            from situate.service.limits import Limits
+            from situate.service.engine.engine import EngineSettings
             from situate.service.values import Bounds
+            from situate.service.web import serving as service
+            from situate.service.web.limits import Limits
         if max_bodies_mb < max_body_mb:
             message = "--max-bodies-mb: it is below --max-body-mb, so none would fit"
             raise ConfigError(message)

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from prometheus_client.metrics_core import Metric
 
-    from situate.service.engine import Engine
-    from situate.service.jobs import Jobs
-    from situate.service.limits import Shares
+    from situate.service.engine.engine import Engine
+    from situate.service.jobs.jobs import Jobs
     from situate.service.values import CorpusFigures
+    from situate.service.web.limits import Shares
 
 _SECONDS: Final = (0.005, 0.02, 0.1, 0.3, 1, 3, 10, 30, 100, 300)
 

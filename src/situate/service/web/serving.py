@@ -26,12 +26,12 @@ from situate.config import load
 from situate.errors import ConfigError
 from situate.files import resolved
 from situate.organisation import VARIABLE
-from situate.service.app import Served, app_of
-from situate.service.engine import Engine, EngineSettings
-from situate.service.jobs import Jobs
-from situate.service.limits import Limits, check_host, read_keys
-from situate.service.problems import MEDIA_TYPE, Refused
+from situate.service.engine.engine import Engine, EngineSettings
+from situate.service.jobs.jobs import Jobs
 from situate.service.values import Bounds
+from situate.service.web.app import Served, app_of
+from situate.service.web.limits import Limits, check_host, read_keys
+from situate.service.web.problems import MEDIA_TYPE, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

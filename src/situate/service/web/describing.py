@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any, Final
 from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 
-from situate.service import shapes
-from situate.service.problems import documented
-from situate.service.routes import EVENTS, JSON, METRICS, NDJSON
+from situate.service.web import shapes
+from situate.service.web.problems import documented
+from situate.service.web.routes import EVENTS, JSON, METRICS, NDJSON
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from starlette.routing import BaseRoute
 
-    from situate.service.routes import Service
+    from situate.service.web.routes import Service
 
 _Answers = dict[int | str, dict[str, Any]]
 

@@ -17,8 +17,8 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
 from situate.pipeline.handed import Handed
-from situate.service.problems import Refused
-from situate.service.shapes import (
+from situate.service.web.problems import Refused
+from situate.service.web.shapes import (
     AS_JSON,
     DOCUMENT,
     FORM,
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
     from starlette.requests import Request
 
-    from situate.service.limits import Limits
-    from situate.service.shapes import DocumentText, Shape
+    from situate.service.web.limits import Limits
+    from situate.service.web.shapes import DocumentText, Shape
 
 _PIECE: Final = 1 << 20
 """Bytes that are written, or read, at a time; what has no more stays in memory."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 _SHARED: Final = "situate.standalone"
-_HERE: Final = "situate.service"
+_HERE: Final = "situate.service.web"
 _REFERENCE: Final = "$ref"
 
 

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Final
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 
-from situate.service.limits import ANYBODY
-from situate.service.problems import MEDIA_TYPE, Refused
+from situate.service.web.limits import ANYBODY
+from situate.service.web.problems import MEDIA_TYPE, Refused
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from situate.service.limits import Keys, Limits, Rates, Shares
-    from situate.service.metrics import Metrics
+    from situate.service.web.limits import Keys, Limits, Rates, Shares
+    from situate.service.web.metrics import Metrics
 
 OPEN: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs"})
 """What needs no key: it says nothing of any document, corpus or key."""

@@ -12,15 +12,15 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Match
 
 from situate.errors import SituateError
-from situate.service.answers import to_json
-from situate.service.describing import described, operations
-from situate.service.gate import Gate, refused
-from situate.service.limits import Rates, Shares
-from situate.service.metrics import Metrics, State
-from situate.service.problems import Refused
-from situate.service.reference import page
-from situate.service.routes import Service
 from situate.service.values import JobsBroken, NotDone, TryLater
+from situate.service.web.answers import to_json
+from situate.service.web.describing import described, operations
+from situate.service.web.gate import Gate, refused
+from situate.service.web.limits import Rates, Shares
+from situate.service.web.metrics import Metrics, State
+from situate.service.web.problems import Refused
+from situate.service.web.reference import page
+from situate.service.web.routes import Service
 
 if TYPE_CHECKING:
     import asyncio
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from situate.config import Config
-    from situate.service.engine import Engine
-    from situate.service.jobs import Jobs
-    from situate.service.limits import Keys, Limits
+    from situate.service.engine.engine import Engine
+    from situate.service.jobs.jobs import Jobs
+    from situate.service.web.limits import Keys, Limits
 
 _BROKEN_SECONDS: Final = 5
 

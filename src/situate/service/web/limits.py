@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from situate.errors import ConfigError
 from situate.files import opened
-from situate.service.problems import Refused
+from situate.service.web.problems import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -12,23 +12,23 @@ from fastapi.responses import StreamingResponse
 
 from situate.pipeline.documents import Failed
 from situate.pipeline.handed import source_of
-from situate.service import answers
-from situate.service.events import streamed
-from situate.service.problems import Refused
-from situate.service.shapes import DOCUMENTS, JOB
-from situate.service.uploads import document_in, documents_in, taken_in
 from situate.service.values import JobsBroken, ResultKind
+from situate.service.web import answers
+from situate.service.web.events import streamed
+from situate.service.web.problems import Refused
+from situate.service.web.shapes import DOCUMENTS, JOB
+from situate.service.web.uploads import document_in, documents_in, taken_in
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping, Sequence
 
     from situate.config import Config
     from situate.pipeline.handed import Handed
-    from situate.service.engine import Engine
-    from situate.service.jobs import Jobs
-    from situate.service.limits import Limits
-    from situate.service.metrics import Metrics
+    from situate.service.engine.engine import Engine
+    from situate.service.jobs.jobs import Jobs
     from situate.service.values import JobView
+    from situate.service.web.limits import Limits
+    from situate.service.web.metrics import Metrics
 
 NDJSON = "application/x-ndjson"
 JSON = "application/json"
