@@ -54,6 +54,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     (*("manifest", "corpus", "listing", "output"),),
     ("index", "export"),
     (*("check", "diff", "pipeline", "inspect"),),
+    ("ray",),
     ("cli", "__main__"),
 )
 """From the ground up: a module may use its own layer and those below it."""
@@ -74,9 +75,12 @@ SLOW = (
     "lxml",
     "numpy",
     "openai",
+    "pandas",
+    "pyarrow",
     "pydantic",
     "pypdfium2",
     "pyromark",
+    "ray",
     "regex",
     "rich",
     "selectolax",
