@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from situate.config import load
 from situate.corpus import Source
-from situate.errors import ConfigError, SituateError
+from situate.errors import ConfigError, Locked, SituateError
 from situate.pipeline.documents import Failed, Preparer
 from situate.pipeline.handed import Handed, source_of
 from situate.pipeline.written import write_one
@@ -241,3 +241,17 @@ def test_documents_come_back_from_tables_wherever_those_part(
 
 def _handed(name: str, text: str) -> Source:
     return source_of(Handed(name=name, content=text.encode()))
+
+
+@pytest.mark.parametrize("kind", [ConfigError, Locked, SituateError])
+def test_what_stops_a_run_is_raised_where_it_was_started(
+    kind: type[SituateError],
+) -> None:
+    """With the exit code that it would have had there."""
+    rows = Rows()
+    rows.stop(kind("config.toml: wrong"))
+
+    with pytest.raises(SituateError, match=r"config\.toml: wrong") as raised:
+        list(outcomes([rows.table()], iter([])))
+
+    assert type(raised.value) is kind

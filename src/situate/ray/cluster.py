@@ -81,8 +81,6 @@ def _set_context() -> None:
     context.execution_options.preserve_order = True
     context.enable_progress_bars = False
     context.print_on_execution_start = False
-    # Else what a worker raised is buried in an error about a block.
-    context.raise_original_map_exception = True
 
 
 def _refuse_scarce(workers: int) -> None:

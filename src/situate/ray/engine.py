@@ -84,7 +84,7 @@ class Engine:
         Raises:
             ConfigError: the cluster has too few processors, or more machines than
                 one cache directory serves.
-            SituateError: what a worker raised, or that one cannot be started.
+            SituateError: what a worker raised, or that workers were lost for good.
         """
         if not self._started:
             self._stack.enter_context(running(self._workers))
@@ -93,7 +93,7 @@ class Engine:
             _refuse_apart(job.config)
         spent: list[Spent] = []
         tables = _tables(job, sources, self._workers)
-        for outcome in outcomes(_unwrapped(tables), iter(sources)):
+        for outcome in outcomes(_while_there_are(tables), iter(sources)):
             if isinstance(outcome, Spent):
                 spent.append(outcome)
             else:
@@ -201,21 +201,17 @@ def _refuse_apart(config: Config) -> None:
         raise ConfigError(message)
 
 
-def _unwrapped(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
-    """Raise what a worker raised as if it had been here.
+def _while_there_are(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
+    """Say in a line that workers are lost for good.
 
     Raises:
-        SituateError: it, or that a worker cannot be started.
+        SituateError: they are.
     """
     import ray.exceptions
 
     try:
         yield from tables
-    except ray.exceptions.RayTaskError as error:
-        if isinstance(error.cause, SituateError):
-            raise error.cause from None
-        raise
     except ray.exceptions.RayActorError as error:
         why = str(error).strip().splitlines()[-1]
-        message = f"engine ray: a worker cannot be started, or was lost for good: {why}"
+        message = f"engine ray: a worker was lost for good: {why}"
         raise SituateError(message) from error

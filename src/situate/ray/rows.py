@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from situate.errors import ConfigError, Locked, SituateError
 from situate.pipeline.documents import Failed
 from situate.pipeline.written import Written
 from situate.ray import spending
@@ -25,9 +26,13 @@ if TYPE_CHECKING:
     from situate.manifest import Spent
     from situate.model import Chunk
 
-Status = Literal["chunk", "document", "error", "spent"]
+Status = Literal["chunk", "document", "error", "spent", "stopped"]
 """`chunk`: a chunk; `document`: the end of one that is whole; `error`: one that is not
-taken in; `spent`: what a worker has spent since it last said so."""
+taken in; `spent`: what a worker has spent since it last said so; `stopped`: why a run
+of the engine can have no end."""
+
+_WITH_A_CODE = {kind.__name__: kind for kind in (ConfigError, Locked)}
+"""Errors that end a run in a way of their own."""
 
 Outcome: TypeAlias = "Written | Failed | Spent"
 
@@ -120,6 +125,12 @@ class Rows:
         """Add what was spent."""
         self._rows.append(_Row(status="spent", details=spending.to_json(spent)))
 
+    def stop(self, error: SituateError) -> None:
+        """Add why no document can be worked on."""
+        details = json.dumps({"error": type(error).__name__})
+        row = _Row(status="stopped", error=_writable(str(error)), details=details)
+        self._rows.append(row)
+
     def table(self) -> pa.Table:
         """Give all rows so far."""
         import pyarrow as pa
@@ -137,11 +148,14 @@ def outcomes(
     """Read documents back from tables, in whose order their `sources` are.
 
     A document may lie in several tables.
+
+    Raises:
+        SituateError: a row says why there are no more.
     """
     lines: list[bytes] = []
     for table in tables:
-        columns = table.select(["status", "line", "doc_id", "details"])
-        for status, line, doc_id, details in zip(
+        columns = table.select(["status", "line", "doc_id", "details", "error"])
+        for status, line, doc_id, details, error in zip(
             *columns.to_pydict().values(), strict=True
         ):
             match status:
@@ -157,6 +171,9 @@ def outcomes(
                     yield Failed(source=next(sources), **json.loads(details))
                 case "spent":
                     yield spending.from_json(details)
+                case "stopped":
+                    named = json.loads(details)["error"]
+                    raise _WITH_A_CODE.get(named, SituateError)(error)
 
 
 def _details(written: Written) -> str:

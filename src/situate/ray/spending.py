@@ -65,7 +65,8 @@ def _counted(
     for name in _DOLLARS:
         pair = getattr(one, name), getattr(other, name)
         known = any(usd is not None for usd in pair)
-        found[name] = pay(*(usd or Decimal(0) for usd in pair)) if known else None
+        amounts = (Decimal(0) if usd is None else usd for usd in pair)
+        found[name] = pay(*amounts) if known else None
     return replace(NOTHING_SPENT, **found)  # type: ignore[arg-type]  # each of its type
 
 

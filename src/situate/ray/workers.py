@@ -7,9 +7,10 @@ one, until it is known which of them does it.
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from situate.enrichment.budget import Committed
+from situate.errors import SituateError
 from situate.pipeline.documents import Failed
 from situate.ray.cutting import chunk_batch
 from situate.ray.documents import SOURCE
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from situate.config import Config
     from situate.corpus import Source
-    from situate.ray.documents import Batch
 
     Found: TypeAlias = Mapping[str, Sequence[Source]]
     Step: TypeAlias = Callable[[Found], pa.Table]
@@ -37,29 +37,21 @@ ended by somebody else."""
 def cut(
     batch: Found, *, config: Config, deleted: Mapping[str, str], register: Any
 ) -> pa.Table:
-    """Cut documents as they were found.
-
-    Raises:
-        SituateError: two documents of the batch name one id.
-    """
+    """Cut documents as they were found; what stops a run is a row."""
 
     def step(batch: Found) -> pa.Table:
         return chunk_batch(batch, config=config, deleted=deleted)
 
-    return _carefully(batch, step, register, threading.Lock())
+    return _stopping(lambda: _carefully(batch, step, register, threading.Lock()))
 
 
-class Worker(Enricher):
+class Worker:
     """One of the workers that ask, or what was put in the place of one."""
 
     def __init__(
         self, config: Config, *, workers: int, deleted: Mapping[str, str], register: Any
     ) -> None:
-        """Take the rest of a share.
-
-        Raises:
-            ConfigError: as an `Enricher` does.
-        """
+        """Take the rest of a share."""
         import ray
 
         self._name = ray.get_runtime_context().get_actor_id()
@@ -67,29 +59,47 @@ class Worker(Enricher):
         self._gone: Committed = ray.get(register.enter.remote(self._name))
         # Of what is taken alone there is one at a time, or nobody knew whose death.
         self._alone = threading.Lock()
-        super().__init__(config, workers=workers, deleted=deleted, committed=self._gone)
+        self._enrich: Enricher | SituateError
+        try:
+            self._enrich = Enricher(
+                config, workers=workers, deleted=deleted, committed=self._gone
+            )
+        except SituateError as error:
+            # Said where it is heard: with the first batch.
+            self._enrich = error
 
-    def __call__(self, batch: Batch) -> pa.Table:
-        """Cut and ask about documents as they were found.
-
-        Raises:
-            SituateError: as an `Enricher` does.
-        """
-        return _carefully(
-            cast("Found", batch), self._asked, self._register, self._alone
+    def __call__(self, batch: Found) -> pa.Table:
+        """Cut and ask about documents as they were found; what stops a run is a row."""
+        return _stopping(
+            lambda: _carefully(batch, self._asked, self._register, self._alone)
         )
 
     def _asked(self, batch: Found) -> pa.Table:
         import ray
 
-        table = super().__call__(batch)
-        spent, before = self.spent, self._gone
+        if isinstance(self._enrich, SituateError):
+            raise self._enrich
+        table = self._enrich(batch)
+        spent, before = self._enrich.spent, self._gone
         gone = Committed(
             usd=before.usd + (spent.cost_usd or 0),
             tokens=before.tokens + spent.usage.input + spent.usage.output,
         )
         ray.get(self._register.report.remote(self._name, gone))
         return table
+
+
+def _stopping(work: Callable[[], pa.Table]) -> pa.Table:
+    """Give what stops a run as a row.
+
+    What a worker raises reaches whoever started it as pages about the inside of Ray.
+    """
+    try:
+        return work()
+    except SituateError as error:
+        rows = Rows()
+        rows.stop(error)
+        return rows.table()
 
 
 def _carefully(
