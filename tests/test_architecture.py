@@ -18,7 +18,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("access", "addresses", "collector", "errors", "model", "standalone", "usage"),
     ("validity",),
     ("fields", "files", "records", "tokens", "config", "prompts", "pricing", "shipped"),
-    ("functions", "lines", "organisation"),
+    ("functions", "lines", "organisation", "parquet"),
     ("readers", "chunking"),
     ("given", "precedence"),
     (

@@ -6,16 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from situate.export import STORES
 from situate.export.documents import document
 from situate.export.languages import ANALYSERS
-from situate.export.store import Target
-from tests.support.exports import a_record, all_kinds
+from tests.support.exports import a_record, all_kinds, files_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-VENDORS = sorted(STORES)
+VENDORS = ("elasticsearch", "opensearch")
 BOTH = pytest.mark.parametrize("name", VENDORS)
 
 # The lists of the two references, language analysers: what both have.
@@ -33,8 +31,7 @@ BUILT_IN = frozenset(
 
 def template(name: str, dimensions: int | None = 3) -> dict[str, Any]:
     """Give the index template of a store."""
-    files: Any = STORES[name].files(Target(index="handbook", dimensions=dimensions))
-    found: dict[str, Any] = files["index-template.json"]
+    found: dict[str, Any] = files_of(name, dimensions)["index-template.json"]
     return found
 
 
@@ -124,7 +121,7 @@ def test_every_language_has_a_field_with_its_analyser(name: str) -> None:
 )
 def test_a_vector_has_the_size_that_was_given(name: str, size: str) -> None:
     """Without one there is no field, and no query that asks it."""
-    without = STORES[name].files(Target(index="handbook", dimensions=None))
+    without = files_of(name, None)
 
     assert fields(name, 1024)["properties"]["vector"][size] == 1024
     assert "vector" not in fields(name, None)["properties"]
@@ -142,7 +139,7 @@ def test_opensearch_searches_vectors_only_where_its_index_says_so() -> None:
 @BOTH
 def test_no_query_finds_a_container(name: str) -> None:
     """Each of the ready queries asks for what is to be found."""
-    files = STORES[name].files(Target(index="handbook", dimensions=3))
+    files = files_of(name)
 
     asked = {
         key: str(value).count("{'term': {'metadata.embed': True}}")
@@ -157,7 +154,7 @@ def test_no_query_finds_a_container(name: str) -> None:
 @BOTH
 def test_every_field_that_a_query_asks_is_in_the_template(name: str) -> None:
     """A field that is misspelt finds nothing, and says nothing."""
-    files = str(STORES[name].files(Target(index="handbook", dimensions=3)))
+    files = str(files_of(name))
     top = fields(name)["properties"]
 
     for field in ("validity", "acl", "classification", "group_id", "lexical", "vector"):
@@ -168,7 +165,7 @@ def test_every_field_that_a_query_asks_is_in_the_template(name: str) -> None:
 @BOTH
 def test_a_query_by_groups_finds_of_classes_only_those_it_names(name: str) -> None:
     """Until somebody names one, no record that has a class is found."""
-    files: Any = STORES[name].files(Target(index="handbook", dimensions=None))
+    files = files_of(name, None)
 
     filters = files["queries/acl.json"]["query"]["bool"]["filter"]
 

@@ -110,6 +110,7 @@ def _ask(corpus: Corpus, enrichment: dict[str, object]) -> None:
         chunking={"max_tokens": 64, "min_tokens": 0},
         enrichment=enrichment,
         cache={"directory": "cache"},
+        output={"parquet": True},
     )
 
 
@@ -146,9 +147,10 @@ def _nights(corpus: Corpus) -> None:
 
 def _killed(corpus: Corpus) -> None:
     """Leave what a killed run leaves: a draft, half a line, a reply nobody read."""
-    draft = Draft(corpus.chunks)
-    draft.write(TERMS.encode())
-    draft.finish()
+    for path in (corpus.chunks, corpus.chunks.with_suffix(".parquet")):
+        draft = Draft(path)
+        draft.write(TERMS.encode())
+        draft.finish()
     ledger = corpus.chunks.with_name("handbook.ledger.jsonl")
     with ledger.open("a", encoding="utf-8") as file:
         file.write('{"schema": 2, "chunk_ids": ["partners/quorv')
@@ -171,6 +173,7 @@ def test_what_is_forgotten_is_found_nowhere(ran: Corpus) -> None:
     assert {
         "out/handbook.jsonl",
         "out/handbook.blocks.jsonl",
+        "out/handbook.parquet",
         "out/handbook.ledger.jsonl",
         "out/handbook.compare.html",
         "out/handbook.compare.json",
@@ -178,6 +181,7 @@ def test_what_is_forgotten_is_found_nowhere(ran: Corpus) -> None:
         "out/handbook.queries.ledger.jsonl",
         "out/handbook.index/pending.jsonl",
         "out/.handbook.jsonl.part",
+        "out/.handbook.parquet.part",
         "cache/cache.db",
     } <= before
 

@@ -60,7 +60,8 @@ class Disk:
 
 def start_of(folder: Path) -> tuple[Corpus, Index]:
     """Leave something of the document everywhere."""
-    corpus = planted(folder, cache={"directory": "cache"})
+    own = {"cache": {"directory": "cache"}, "output": {"parquet": True}}
+    corpus = planted(folder, **own)
     store = Index()
     delivered(corpus, store)
     built(corpus)

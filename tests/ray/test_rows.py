@@ -13,15 +13,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from situate import parquet
 from situate.config import load
 from situate.corpus import Source
 from situate.errors import ConfigError, Locked, SituateError
 from situate.pipeline.documents import Failed, Preparer
 from situate.pipeline.handed import Handed, source_of
 from situate.pipeline.written import write_one
-from situate.ray import chunk_batch, schema
+from situate.ray import chunk_batch, records, schema
 from situate.ray.documents import SOURCE
 from situate.ray.rows import Rows, outcomes
+from situate.records import to_line
 from tests.support.corpora import LEAVE, TRAVEL, Corpus
 
 if TYPE_CHECKING:
@@ -102,6 +104,17 @@ def test_a_chunk_row_says_what_is_to_be_embedded(config: Config) -> None:
         (row["chunk_id"], row["embed_text"]) for row in chunks
     ]
     assert [r["metadata"]["embed"] for r in records] == [r["embed"] for r in chunks]
+
+
+def test_rows_become_the_table_of_a_parquet_file(config: Config) -> None:
+    """With the one schema for chunks, and the same bytes when they are read back."""
+    rows = chunk_batch(GOOD, config=config)
+
+    table = records(rows)
+
+    assert table.schema == parquet.schema()
+    read = parquet.records(table.to_batches())
+    assert b"".join(map(to_line, read)) == lines(rows, "chunk")
 
 
 @pytest.mark.parametrize(

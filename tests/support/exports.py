@@ -198,14 +198,19 @@ def vectors_file(path: Path, records: Iterable[Record]) -> Path:
     return chunks_file(path, lines)
 
 
+def files_of(name: str, dimensions: int | None = 3) -> dict[str, Any]:
+    """Give the JSON files that set a store up and query it."""
+    files = STORES[name](Target(index="handbook", dimensions=dimensions)).files()
+    return {key: json.loads(content) for key, content in files.items()}
+
+
 def exported(source: Path, folder: Path, **asked: Any) -> tuple[Exported, list[bytes]]:
     """Export to OpenSearch or another store; give what was written, and the bodies."""
     name = asked.pop("store", "opensearch")
     most_bytes = asked.pop("most_bytes", MOST_BYTES)
-    request = Request(
-        source=source, folder=folder, target=asked.pop("target", TARGET), **asked
-    )
-    found = export(STORES[name], request, most_bytes=most_bytes)
+    store = STORES[name](asked.pop("target", TARGET))
+    request = Request(source=source, folder=folder, **asked)
+    found = export(store, request, most_bytes=most_bytes)
     return found, [(folder / part).read_bytes() for part in found.parts]
 
 

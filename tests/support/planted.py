@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import pyarrow.parquet as pq
+
 from tests.support.chat import Answer
 from tests.support.corpora import Corpus, handbook
 
@@ -70,9 +72,17 @@ def naming(folder: Path) -> set[str]:
     return {
         path.relative_to(folder).as_posix()
         for path in files_in(folder)
-        if NAME.lower().encode() in path.read_bytes().lower()
+        if NAME.lower().encode() in _bytes(path).lower()
         or NAME.lower() in path.relative_to(folder).as_posix().lower()
     }
+
+
+def _bytes(path: Path) -> bytes:
+    """Give what a file holds, and of a table what its packed columns hold as well."""
+    content = path.read_bytes()
+    if path.suffix == ".parquet":
+        content += str(pq.read_table(path).to_pylist()).encode()
+    return content
 
 
 def files_in(folder: Path) -> Iterator[Path]:

@@ -12,12 +12,9 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
-from situate.export import STORES
-from situate.export.store import Target
 from situate.records import from_line, read_lines
-from tests.support.exports import change_lines, written
+from tests.support.exports import change_lines, files_of, written
 
 TYPES = {
     "elasticsearch": {
@@ -51,8 +48,7 @@ TYPES = {
 def program(name: str, folder: Path) -> str:
     """Give a program that is right where an export fits the types of its vendor."""
     types = TYPES[name]
-    store = STORES[name]
-    values: dict[str, Any] = dict(store.files(Target(index="handbook", dimensions=4)))
+    values = files_of(name, 4)
     listed = [
         from_line(line, where)
         for part in sorted(folder.glob("bulk-*.ndjson"))

@@ -21,9 +21,18 @@ Source = Annotated[
     ),
 ]
 To = Annotated[
-    str, typer.Option(metavar="STORE", help="The store: elasticsearch or opensearch.")
+    str,
+    typer.Option(
+        metavar="STORE",
+        help="elasticsearch, opensearch, qdrant, lancedb, chroma or pgvector.",
+    ),
 ]
-Index = Annotated[str, typer.Option(metavar="NAME", help="The index to be filled.")]
+Index = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME", help="The index, collection or table that is to be filled."
+    ),
+]
 Out = Annotated[
     Path,
     typer.Option(
@@ -53,16 +62,16 @@ def export(  # noqa: PLR0913 - each is an option of its own
     vectors: VectorFile = None,
     as_json: Json = False,
 ) -> None:
-    """Write an index template, bulk requests and queries for a search server.
+    """Write what a search server or a vector store is to be told, as it takes it in.
 
     Of a chunks file every record is indexed; of a delta upserts are indexed, metadata
-    updates laid over what is there, deletes deleted. The files of requests, of 10 MB
+    updates laid over what is there, deletes deleted. The files of changes, of 10 MB
     at most, may be sent in any order and again; their names go to stdout. Nothing is
     sent from here, and no state advances.
 
-    Exit codes: 0 written; 2 a file, or the name or size of the index, cannot be used;
-    3 written, but the file of vectors lacks some, or values too long for the store are
-    left out; 4 another run writes the folder.
+    Exit codes: 0 written; 2 a file, or the name or size of the index, cannot be used,
+    or a package is missing; 3 written, but the file of vectors lacks some, or values
+    too long for the store are left out; 4 another run writes the folder.
     """
     from situate.export import STORES
     from situate.export.store import Target
@@ -70,13 +79,9 @@ def export(  # noqa: PLR0913 - each is an option of its own
 
     with console.errors():
         name = options.one_of("--to", to, tuple(STORES))
-        request = exporting.Request(
-            source=source,
-            folder=out,
-            target=Target(index=index, dimensions=dimensions),
-            vectors=vectors,
-        )
-        found = exporting.export(STORES[name], request)
+        store = STORES[name](Target(index=index, dimensions=dimensions))
+        request = exporting.Request(source=source, folder=out, vectors=vectors)
+        found = exporting.export(store, request)
     if as_json:
         console.as_json(found)
     else:
@@ -104,7 +109,7 @@ def _conclude(found: Exported) -> None:
     if found.without_vector:
         console.say(
             f"records to be embedded that have no vector: {found.without_vector:,}; "
-            "they are found by words alone"
+            "no search by vectors finds them"
         )
     if found.without_vector or found.left_out:
         raise typer.Exit(3)

@@ -242,6 +242,8 @@ class OutputConfig:
         Path, Field(description="a path that ends in .jsonl"), BeforeValidator(path)
     ]
     """The chunks file; blocks, manifest and ledger stand beside it."""
+    parquet: Annotated[bool, Field(strict=True, description="true or false")] = False
+    """Whether `run` writes the chunks as Parquet too, beside the file."""
     max_delete_share: Annotated[float, share()] = 0.01
     """Share of an index's chunks that one `sync` may delete; more are withheld."""
 
@@ -249,6 +251,7 @@ class OutputConfig:
         self,
         kind: Literal[
             "blocks.jsonl",
+            "parquet",
             "manifest.json",
             "ledger.jsonl",
             "compare.html",
@@ -283,6 +286,7 @@ class OutputConfig:
             self.beside("blocks.jsonl"),
             self.beside("manifest.json"),
             self.beside("ledger.jsonl"),
+            *([self.beside("parquet")] if self.parquet else []),
         )
 
 

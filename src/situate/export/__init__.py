@@ -10,18 +10,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from situate.export.chroma import Chroma
 from situate.export.elasticsearch import Elasticsearch
+from situate.export.lancedb import LanceDB
 from situate.export.opensearch import OpenSearch
+from situate.export.pgvector import PgVector
+from situate.export.qdrant import Qdrant
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from situate.export.store import Store
+    from situate.export.store import Store, Target
 
-STORES: Final[Mapping[str, Store]] = {
-    "elasticsearch": Elasticsearch(),
-    "opensearch": OpenSearch(),
+STORES: Final[Mapping[str, Callable[[Target], Store]]] = {
+    "elasticsearch": Elasticsearch,
+    "opensearch": OpenSearch,
+    "qdrant": Qdrant,
+    "lancedb": LanceDB,
+    "chroma": Chroma,
+    "pgvector": PgVector,
 }
-"""By the name a user has for them."""
+"""By the name a user has for them; each tells of one target."""
 
 __all__ = ["STORES"]

@@ -10,12 +10,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from situate.export.documents import document, document_id, fields, searched_as
+from situate.export.store import Told
 from situate.records import to_line
 
 if TYPE_CHECKING:
     from situate.records import Record
 
-PART: Final = "bulk-{:05}.ndjson"
+_PART: Final = "bulk-{:05}.ndjson"
+
+_REFUSED: Final = frozenset('\\/*?"<>|,#: ')
+
+_MOST_BYTES: Final = 255
 
 # A partial document would be merged object by object: a key that is gone from
 # `custom`, or the text under the analyser of another language, would stay.
@@ -31,16 +36,29 @@ One text for all updates, so that a server compiles it once.
 """
 
 
-def put(record: Record, vector: list[float] | None) -> bytes:
+def refusal(index: str) -> str | None:
+    """Say why both vendors refuse the name of an index, None where they do not."""
+    if not index or len(index.encode("utf-8", "replace")) > _MOST_BYTES:
+        return f"it has to have 1 to {_MOST_BYTES} bytes"
+    if index != index.lower():
+        return "it has to be in lower case"
+    if wrong := sorted(_REFUSED & {*index}):
+        return f"it must not hold {wrong[0]!r}"
+    if index[0] in "-_+." or not index.isprintable():
+        return "it must not start with -, _, + or ., nor hold control characters"
+    return None
+
+
+def put(record: Record, vector: list[float] | None) -> Told:
     """Write that a record takes the place of what has its id.
 
     Raises:
         RecordError: a date is none, or a value has no place in JSON.
     """
-    return _action("index", record) + to_line(document(record, vector))
+    return _told(_action("index", record), to_line(document(record, vector)))
 
 
-def update(record: Record, vector: list[float] | None) -> bytes:
+def update(record: Record, vector: list[float] | None) -> Told:
     """Write that a record without texts is laid over what has its id.
 
     Where nothing has, the store answers 404 for this line and goes on.
@@ -56,16 +74,20 @@ def update(record: Record, vector: list[float] | None) -> bytes:
             "analyser": searched_as(record),
         },
     }
-    return _action("update", record) + to_line({"script": script})
+    return _told(_action("update", record), to_line({"script": script}))
 
 
-def delete(record: Record) -> bytes:
+def delete(record: Record) -> Told:
     """Write that what has the id of a record goes.
 
     Where nothing has, the store answers 404 for this line and goes on.
     """
-    return _action("delete", record)
+    return _told(_action("delete", record))
 
 
 def _action(name: str, record: Record) -> bytes:
     return to_line({name: {"_id": document_id(record)}})
+
+
+def _told(*lines: bytes) -> Told:
+    return Told(part=_PART, line=b"".join(lines))

@@ -26,7 +26,7 @@ from situate.fields import typed
 from situate.model import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from situate.model import JsonValue
     from situate.records import Record
@@ -75,12 +75,20 @@ def fields(record: Record, vector: list[float] | None) -> Record:
         "parent_record_id": parent,
         "group_id": document_id(record) if parent is None else _fitting(str(parent)),
         "validity": _validity(record),
-        "acl": [*dict.fromkeys(_people(record))],
+        "acl": [*dict.fromkeys(_terms(record, _lists_people))],
         "classification": [*dict.fromkeys(_classes(record))],
     }
     if vector is not None:
         found["vector"] = [*vector]
     return found
+
+
+def said_otherwise(record: Record) -> list[JsonValue]:
+    """Give as `key=value` what custom keys say that are no permissions.
+
+    Of lists every value; objects, and lists in lists, are left out.
+    """
+    return [*dict.fromkeys(_terms(record, lambda key: not is_permission(key)))]
 
 
 def searched_as(record: Record) -> str | None:
@@ -126,15 +134,19 @@ def _day(record: Record, key: str) -> str | None:
 
 # Fields of their own, since the flat field of OpenSearch may not find keys that stand
 # behind an array of objects (opensearch-project/OpenSearch issue 13698).
-def _people(record: Record) -> Iterator[str]:
+def _terms(record: Record, wanted: Callable[[str], bool]) -> Iterator[str]:
     custom = typed(dict, metadata_of(record)["custom"], "custom")
     for key, value in custom.items():
-        if is_permission(key) and key != CLASSIFICATION:
+        if wanted(key):
             yield from (
                 f"{key}={_said(each)}"
                 for each in _each(value)
                 if isinstance(each, str | int | float)
             )
+
+
+def _lists_people(key: str) -> bool:
+    return is_permission(key) and key != CLASSIFICATION
 
 
 def _classes(record: Record) -> Iterator[str]:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from situate.export import bulk, queries
 from situate.export.mapping import LONGEST, mappings
+from situate.export.store import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from situate.export.store import Target
+    from situate.export.store import Target, Told
     from situate.model import JsonValue
     from situate.records import Record
 
@@ -26,12 +27,20 @@ _WINDOW: Final = 50
 class Elasticsearch:
     """Tells Elasticsearch of chunks."""
 
-    part: ClassVar[str] = bulk.PART
+    target: Target
+
+    holder: ClassVar[str] = "index"
+    needs_vectors: ClassVar[bool] = False
     most_dimensions: ClassVar[int] = 4096
     """Of `dense_vector`, by the specification of 9.4."""
 
-    def files(self, target: Target) -> Mapping[str, JsonValue]:
+    def refusal(self) -> str | None:
+        """Say why both vendors refuse the name of the index."""
+        return bulk.refusal(self.target.index)
+
+    def files(self) -> Mapping[str, bytes]:
         """Give the index template and the queries."""
+        target = self.target
         found: dict[str, JsonValue] = {
             "index-template.json": {
                 "index_patterns": [target.index],
@@ -43,23 +52,27 @@ class Elasticsearch:
         if target.dimensions is not None:
             found["queries/hybrid.json"] = _fused(target.dimensions)
             found["queries/hybrid-basic.json"] = _added(target.dimensions)
-        return found
+        return {name: shown(value) for name, value in found.items()}
 
     def too_long(self, record: Record) -> Mapping[str, int]:  # noqa: ARG002 - a store may have to look
         """Find nothing: what is above `ignore_above` is stored and not indexed."""
         return {}
 
-    def put(self, record: Record, vector: list[float] | None) -> bytes:
+    def put(self, record: Record, vector: list[float] | None) -> Told:
         """Write a whole record as `index`."""
         return bulk.put(record, vector)
 
-    def update(self, record: Record, vector: list[float] | None) -> bytes:
+    def update(self, record: Record, vector: list[float] | None) -> Told:
         """Write a record without its texts as `update`."""
         return bulk.update(record, vector)
 
-    def delete(self, record: Record) -> bytes:
+    def delete(self, record: Record) -> Told:
         """Write `delete`."""
         return bulk.delete(record)
+
+    def part(self, name: str, lines: Sequence[bytes]) -> bytes:  # noqa: ARG002 - all files are alike
+        """Give the body of a request."""
+        return b"".join(lines)
 
 
 def _mappings(dimensions: int | None) -> Record:

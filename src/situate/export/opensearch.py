@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from situate.export import bulk, queries
 from situate.export.documents import metadata_of
 from situate.export.mapping import mappings
+from situate.export.store import shown
 from situate.fields import typed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from situate.export.store import Target
+    from situate.export.store import Target, Told
     from situate.model import JsonValue
     from situate.records import Record
 
@@ -24,14 +25,22 @@ _WINDOW: Final = 50
 class OpenSearch:
     """Tells OpenSearch of chunks."""
 
-    part: ClassVar[str] = bulk.PART
+    target: Target
+
+    holder: ClassVar[str] = "index"
+    needs_vectors: ClassVar[bool] = False
     most_dimensions: ClassVar[int] = 16_000
     """Of `knn_vector`, by the documentation of its engines."""
     longest: ClassVar[int] = 32_000
     """Of a value in a flat object with its path: Lucene takes 32,766."""
 
-    def files(self, target: Target) -> Mapping[str, JsonValue]:
+    def refusal(self) -> str | None:
+        """Say why both vendors refuse the name of the index."""
+        return bulk.refusal(self.target.index)
+
+    def files(self) -> Mapping[str, bytes]:
         """Give the index template, the queries and the pipeline that one needs."""
+        target = self.target
         settings: Record = (
             {} if target.dimensions is None else {"settings": {"index": {"knn": True}}}
         )
@@ -46,7 +55,7 @@ class OpenSearch:
         if target.dimensions is not None:
             found["queries/hybrid.json"] = _hybrid(target.dimensions)
             found["queries/hybrid-pipeline.json"] = _pipeline()
-        return found
+        return {name: shown(value) for name, value in found.items()}
 
     def too_long(self, record: Record) -> Mapping[str, int]:
         """Give the bytes of what is too long for a flat object, by custom key."""
@@ -57,17 +66,21 @@ class OpenSearch:
         }
         return {key: size for key, size in found.items() if size > self.longest}
 
-    def put(self, record: Record, vector: list[float] | None) -> bytes:
+    def put(self, record: Record, vector: list[float] | None) -> Told:
         """Write a whole record as `index`."""
         return bulk.put(record, vector)
 
-    def update(self, record: Record, vector: list[float] | None) -> bytes:
+    def update(self, record: Record, vector: list[float] | None) -> Told:
         """Write a record without its texts as `update`."""
         return bulk.update(record, vector)
 
-    def delete(self, record: Record) -> bytes:
+    def delete(self, record: Record) -> Told:
         """Write `delete`."""
         return bulk.delete(record)
+
+    def part(self, name: str, lines: Sequence[bytes]) -> bytes:  # noqa: ARG002 - all files are alike
+        """Give the body of a request."""
+        return b"".join(lines)
 
 
 def _mappings(dimensions: int | None) -> Record:

@@ -2,81 +2,98 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
-
-from situate.errors import ConfigError
+from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from situate.model import JsonValue
     from situate.records import Record
 
-_REFUSED = frozenset('\\/*?"<>|,#: ')
-
-_MOST_BYTES = 255
+_NUMBERS: Final = re.compile(r"\[\s+(?:-?[0-9.]+,\s+)*-?[0-9.]+\s+\]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """The index that is to be filled."""
+    """The index, collection or table that is to be filled."""
 
     index: str
     dimensions: int | None
     """Numbers of a vector; None for an index without vectors."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """A change, as a store is told of it."""
+
+    part: str
+    """The name of the files of such changes, with a place for a number."""
+    line: bytes
+    """What `Store.part` makes such a file of, together with others."""
+
+
 class Store(Protocol):
-    """Tells one kind of store of chunks."""
+    """Tells one kind of store of chunks, for one target in it."""
 
     @property
-    def part(self) -> str:
-        """Give the name of a file of changes, with a place for its number."""
+    def target(self) -> Target:
+        """Give what is to be filled."""
+
+    @property
+    def holder(self) -> str:
+        """Name what holds chunks there: an index, a collection or a table."""
 
     @property
     def most_dimensions(self) -> int:
         """Give how many numbers a vector may have."""
 
-    def files(self, target: Target) -> Mapping[str, JsonValue]:
-        """Give what sets an index up and queries it, by the name of its file."""
+    @property
+    def needs_vectors(self) -> bool:
+        """Tell whether it keeps no record without a vector."""
+
+    def refusal(self) -> str | None:
+        """Say why the target cannot have its name, None where it can."""
+
+    def files(self) -> Mapping[str, bytes]:
+        """Give what sets a target up and queries it, by the name of its file.
+
+        Raises:
+            ConfigError: a package that writes them is not installed.
+        """
 
     def too_long(self, record: Record) -> Mapping[str, int]:
         """Give the bytes of what it would refuse a record for, by custom key."""
 
-    def put(self, record: Record, vector: list[float] | None) -> bytes:
+    def put(self, record: Record, vector: list[float] | None) -> Told:
         """Write a whole record, to take the place of what has its id.
 
         Raises:
             RecordError: the store would refuse it.
         """
 
-    def update(self, record: Record, vector: list[float] | None) -> bytes:
+    def update(self, record: Record, vector: list[float] | None) -> Told:
         """Write a record without its texts, to be laid over what has its id.
 
         Raises:
             RecordError: the store would refuse it.
         """
 
-    def delete(self, record: Record) -> bytes:
-        """Write that what has the id of a record goes."""
+    def delete(self, record: Record) -> Told:
+        """Write that what has the id of a record goes.
+
+        Raises:
+            RecordError: the store would refuse it.
+        """
+
+    def part(self, name: str, lines: Sequence[bytes]) -> bytes:
+        """Make a file of changes that share a name, `Told.part`, in their order."""
 
 
-def check_name(index: str) -> None:
-    """Refuse what both vendors refuse as the name of an index.
-
-    Raises:
-        ConfigError: it is no name; says why.
-    """
-    reason = None
-    if not index or len(index.encode("utf-8", "replace")) > _MOST_BYTES:
-        reason = f"it has to have 1 to {_MOST_BYTES} bytes"
-    elif index != index.lower():
-        reason = "it has to be in lower case"
-    elif wrong := sorted(_REFUSED & {*index}):
-        reason = f"it must not hold {wrong[0]!r}"
-    elif index[0] in "-_+." or not index.isprintable():
-        reason = "it must not start with -, _, + or ., nor hold control characters"
-    if reason:
-        message = f"--index: {index!r} cannot be the name of an index: {reason}"
-        raise ConfigError(message)
+def shown(value: JsonValue) -> bytes:
+    """Write a value for people, the numbers of a vector on one line."""
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    text = _NUMBERS.sub(lambda found: " ".join(found[0].split()), text)
+    return text.encode() + b"\n"

@@ -1,47 +1,40 @@
 """Writes the files of a store from a chunks file or a delta.
 
 They appear as one folder, whole or not at all. What is read is checked line by line
-as it passes, so that memory holds one record and the places of the vectors.
+as it passes, so that memory holds the files that are being filled, one of each kind
+of change at most, and the places of the vectors.
 """
 
 from __future__ import annotations
 
-import json
-import re
 import shutil
 from collections import Counter
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from situate import files
 from situate.access import is_permission
 from situate.errors import ConfigError, RecordError
 from situate.export.documents import metadata_of
-from situate.export.store import check_name
 from situate.export.vectors import Vectors
 from situate.fields import Fields, typed
 from situate.index.parcel import FILES, TEXTS
-from situate.output import Draft, held, put, writing
+from situate.output import held, put, writing
 from situate.pipeline import exported
 from situate.records import from_line, parse, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
-    from types import TracebackType
-    from typing import Self
 
-    from situate.export.store import Store, Target
+    from situate.export.store import Store, Told
     from situate.index.delta import Op
-    from situate.model import JsonValue
     from situate.records import Record
 
 MOST_BYTES: Final = 10_000_000
 """Of a file of changes. Both servers take requests of 100 MB by default, the smaller
 machines of hosted OpenSearch 10 MiB (Amazon OpenSearch Service, network quotas)."""
-
-_NUMBERS: Final = re.compile(r"\[\s+(?:-?[0-9.]+,\s+)*-?[0-9.]+\s+\]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +44,6 @@ class Request:
     source: Path
     """A chunks file, or the folder of a delta."""
     folder: Path
-    target: Target
     vectors: Path | None = None
     """JSON lines, each with an `embed_hash` and the vector of that text."""
 
@@ -88,8 +80,9 @@ def export(store: Store, request: Request, *, most_bytes: int = MOST_BYTES) -> E
     A file of changes above `most_bytes` holds a single change.
 
     Raises:
-        ConfigError: the index cannot have this name or size, vectors come without a
-            size, or the folder holds what no export has written.
+        ConfigError: the target cannot have this name or size, vectors come without a
+            size or are missing, a package is, or the folder holds what no export has
+            written.
         RecordError: a file cannot be read, or holds what the store would refuse.
         Locked: another run writes the folder.
         SituateError: the folder cannot be written.
@@ -97,15 +90,15 @@ def export(store: Store, request: Request, *, most_bytes: int = MOST_BYTES) -> E
     _check(store, request)
     place = files.resolved(request.folder)
     with held(place), writing(place), ExitStack() as stack:
-        setup = store.files(request.target)
+        setup = store.files()
         exported.check(place)
         draft = place.with_name(f".{place.name}.part")
         shutil.rmtree(draft, ignore_errors=True)
         stack.callback(shutil.rmtree, draft, ignore_errors=True)
         draft.mkdir()
-        for name, value in setup.items():
+        for name, content in setup.items():
             (draft / name).parent.mkdir(exist_ok=True)
-            put(draft / name, [_json(value)])
+            put(draft / name, [content])
         told = _tell(store, request, draft, most_bytes)
         put(draft / exported.LIST, [exported.listing(draft)])
         exported.remove(place)
@@ -125,11 +118,11 @@ def _tell(store: Store, request: Request, draft: Path, most_bytes: int) -> Expor
     lacking = 0
     left_out: dict[str, LeftOut] = {}
     with ExitStack() as stack:
-        dimensions = request.target.dimensions
+        dimensions = store.target.dimensions
         known = None
         if request.vectors is not None and dimensions is not None:
             known = stack.enter_context(Vectors(request.vectors, dimensions))
-        parts = stack.enter_context(_Parts(draft / store.part, most_bytes))
+        parts = _Parts(store, draft, most_bytes)
         for op, record in _changes(request.source):
             counts[op] += 1
             if op == "delete":
@@ -183,51 +176,53 @@ def _without(
 
 
 class _Parts:
-    """Files of changes being written, none larger than it has to be."""
+    """Files of changes being filled, none larger than it has to be."""
 
-    def __init__(self, pattern: Path, most_bytes: int) -> None:
-        self._pattern = pattern
+    def __init__(self, store: Store, folder: Path, most_bytes: int) -> None:
+        self._store = store
+        self._folder = folder
         self._most = most_bytes
-        self._draft: Draft | None = None
+        self._open: dict[str, _Part] = {}
         self.names: list[str] = []
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._draft is not None:
-            self._draft.discard()
-
-    def add(self, lines: bytes) -> None:
-        """Write a change, whose lines stay together.
+    def add(self, told: Told) -> None:
+        """Put a change into a file of its kind.
 
         Raises:
             OSError: the file system refuses.
         """
-        draft = self._draft
-        if draft is not None and draft.digest.bytes + len(lines) > self._most:
-            self.finish()
-        if self._draft is None:
-            name = self._pattern.name.format(len(self.names) + 1)
-            self._draft = Draft(self._pattern.with_name(name))
-            self.names.append(name)
-        self._draft.write(lines)
+        part = self._open.setdefault(told.part, _Part())
+        if part.lines and part.bytes + len(told.line) > self._most:
+            self._write(told.part, part)
+        part.lines.append(told.line)
+        part.bytes += len(told.line)
 
     def finish(self) -> None:
-        """Bring the last of them onto the disk.
+        """Write what is left.
 
         Raises:
             OSError: the file system refuses.
         """
-        if self._draft is not None:
-            self._draft.finish()
-            self._draft.publish()
-            self._draft = None
+        for pattern, part in self._open.items():
+            self._write(pattern, part)
+
+    def _write(self, pattern: str, part: _Part) -> None:
+        part.number += 1
+        name = pattern.format(part.number)
+        put(self._folder / name, [self._store.part(pattern, part.lines)])
+        self.names.append(name)
+        part.lines.clear()
+        part.bytes = 0
+
+
+@dataclass(slots=True)
+class _Part:
+    """A file of changes that is not yet written."""
+
+    lines: list[bytes] = field(default_factory=list)
+    bytes: int = 0
+    number: int = 0
+    """Of the last one of its kind that was."""
 
 
 def _changes(source: Path) -> Iterator[tuple[Op, Record]]:
@@ -266,26 +261,32 @@ def _vector(record: Record, known: Vectors) -> list[float] | None:
 
 
 def _check(store: Store, request: Request) -> None:
-    """Refuse what no index can be.
+    """Refuse what no target can be.
 
     Raises:
-        ConfigError: it has an impossible name or size, or vectors come without one.
+        ConfigError: it has an impossible name or size, or vectors come without one
+            or do not come where they are needed.
     """
-    check_name(request.target.index)
-    dimensions = request.target.dimensions
-    if dimensions is None:
+    target = store.target
+    if reason := store.refusal():
+        message = (
+            f"--index: {target.index!r} cannot be the name of "
+            f"{'an' if store.holder == 'index' else 'a'} {store.holder}: {reason}"
+        )
+        raise ConfigError(message)
+    if target.dimensions is None:
         if request.vectors is not None:
             message = "--vectors needs --dimensions, the numbers of a vector"
             raise ConfigError(message)
-    elif not 1 <= dimensions <= store.most_dimensions:
+    elif not 1 <= target.dimensions <= store.most_dimensions:
         message = (
-            f"--dimensions: {dimensions:,} goes beyond 1 to {store.most_dimensions:,}"
+            f"--dimensions: {target.dimensions:,} goes beyond 1 to "
+            f"{store.most_dimensions:,}"
         )
         raise ConfigError(message)
-
-
-def _json(value: JsonValue) -> bytes:
-    """Write a value for people, the numbers of a vector on one line."""
-    text = json.dumps(value, indent=2, ensure_ascii=False)
-    text = _NUMBERS.sub(lambda found: " ".join(found[0].split()), text)
-    return text.encode() + b"\n"
+    if store.needs_vectors and request.vectors is None:
+        message = (
+            "--dimensions and --vectors are needed: this store keeps no record "
+            "without a vector"
+        )
+        raise ConfigError(message)

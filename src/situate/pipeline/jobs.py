@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from situate.pipeline.watching import Watcher
 
 
-_START = re.compile(rb'\{\s*"schema"')
+_START = re.compile(rb'\{\s*"schema"|PAR1')
 _START_BYTES = 32
 
 

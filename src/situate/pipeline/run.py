@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Protocol
 
+from situate import parquet
 from situate.errors import ConfigError, Locked, SituateError
 from situate.manifest import NOTHING_SPENT, Manifest, Sizes, Spent, to_json
 from situate.output import Output, writing
 from situate.pipeline.documents import Failed, Ids, Prepared
+from situate.pipeline.drafts import Drafts
 from situate.pipeline.jobs import ready
 from situate.pipeline.living.decisive import config_of
 from situate.pipeline.parallel import write_all
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
     from situate.config import Config
     from situate.corpus import Source
-    from situate.manifest import Counts
+    from situate.manifest import Counts, FileDigest
     from situate.model import Chunk
     from situate.pipeline.jobs import Job
     from situate.pipeline.watching import Forecast, Watcher
@@ -93,6 +95,8 @@ def run(
     """
     jobs = ready(configs)
     for job in jobs:
+        if job.config.output.parquet:
+            parquet.require(f"{job.config.path}: output.parquet")
         if job.asking is not None:
             job.asking.check()
     if engine is not None:
@@ -135,9 +139,11 @@ class _Run:
         output = self._config.output
         sources = self._job.sources()
         kept = self._job.kept(sources)
-        with Output(*output.files, kept=kept) as files, writing(output.path):
-            self._chunks = files.draft()
-            self._blocks = files.draft(output.beside("blocks.jsonl").name)
+        with (
+            Output(*output.files, kept=kept) as files,
+            writing(output.path),
+            Drafts(files, output) as self._drafts,
+        ):
             forecast = None
             stage = Stage(job=self._job, watcher=self._watcher)
             if self._job.asking is not None:
@@ -150,9 +156,11 @@ class _Run:
                 spent = stage.work(sources, self._write, forecast)
             if len(self._tally.failed) == self._tally.documents:
                 raise none_read(self._tally.documents)
+            drafts = self._drafts.end()
             manifest = files.draft(output.beside("manifest.json").name)
-            manifest.write(to_json(self._manifest(spent)))
-            files.publish(self._chunks, self._blocks, manifest)
+            digests = tuple(draft.digest for draft in drafts)
+            manifest.write(to_json(self._manifest(spent, digests)))
+            files.publish(*drafts, manifest)
         reason = self._shortfall(spent)
         return Result(
             corpus=self._config.corpus.name,
@@ -202,8 +210,7 @@ class _Run:
     def _publish(self, outcome: Written | Failed) -> None:
         """Write a document, or say why it is not written."""
         if isinstance(outcome, Written):
-            self._chunks.write(outcome.chunks)
-            self._blocks.write(outcome.blocks)
+            self._drafts.write(outcome)
             self._tally.add(outcome)
             for warning in outcome.warnings:
                 self._watcher.note(f"{outcome.doc_id}: {warning}")
@@ -222,7 +229,7 @@ class _Run:
             config.enrichment.max_fallback_share
         )
 
-    def _manifest(self, spent: Spent) -> Manifest:
+    def _manifest(self, spent: Spent, files: tuple[FileDigest, ...]) -> Manifest:
         config, rules = self._config, self._job.preparer.rules
         return Manifest(
             situate=version("situate"),
@@ -239,7 +246,7 @@ class _Run:
                 statement_max_tokens=config.enrichment.statement_max_tokens,
             ),
             reader=self._job.preparer.options,
-            files=(self._chunks.digest, self._blocks.digest),
+            files=files,
             counts=self._tally.counts,
             spent=spent,
             warnings=tuple(self._tally.warnings),

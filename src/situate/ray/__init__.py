@@ -7,7 +7,7 @@ functions of a batch, so that Ray Data calls them, and so may others. `engine` i
 
 from situate.ray.cutting import chunk_batch
 from situate.ray.enriching import Enricher
-from situate.ray.rows import schema
+from situate.ray.rows import records, schema
 from situate.ray.shares import shared
 
-__all__ = ["Enricher", "chunk_batch", "schema", "shared"]
+__all__ = ["Enricher", "chunk_batch", "records", "schema", "shared"]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from situate import parquet
 from situate.errors import ConfigError, Locked, SituateError
 from situate.pipeline.documents import Failed
 from situate.pipeline.written import Written
@@ -140,6 +141,16 @@ class Rows:
             for field in schema()
         }
         return pa.table(columns, schema=schema())
+
+
+def records(rows: pa.Table) -> pa.Table:
+    """Give the chunks among rows with the typed columns of `situate.parquet.schema`."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    chunks = rows.filter(pc.equal(rows["status"], "chunk"))
+    read = (json.loads(line) for line in chunks["line"].to_pylist())
+    return pa.Table.from_batches(parquet.batches(read), schema=parquet.schema())
 
 
 def outcomes(

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 Artefact = Literal[
     "chunks",
     "blocks",
+    "parquet",
     "manifest",
     "index",
     "delta",
@@ -207,6 +208,7 @@ class _Found:
             or self.index.doubts
             or self.published.chunks
             or self.published.blocks
+            or self.published.rows
             or not self.cache.is_empty
             or any(each.lines for each in self.ledgers.values())
         )
@@ -283,7 +285,8 @@ class _Forgetting:
         """Remove what killed runs have left, whosever it is."""
         output = self._config.output
         folder = output.path.parent
-        places = [*output.files, *(output.beside(name) for name in _LEDGERS)]
+        places = [*output.files, output.beside("parquet")]
+        places += [output.beside(name) for name in _LEDGERS]
         drafts = {path.with_name(f".{path.name}.part") for path in places}
         drafts.update(folder.glob(f".{glob.escape(output.path.stem)}.compare.*.part"))
         tickets = tickets_folder(self._config.cache.directory)
@@ -326,6 +329,7 @@ class _Forgetting:
         published.rewrite(output, self._doc_id)
         self._note("chunks", found.chunks, output.path)
         self._note("blocks", found.blocks, output.beside("blocks.jsonl"))
+        self._note("parquet", found.rows, output.beside("parquet"))
         self._note(
             "manifest", found.notes + found.asides, output.beside("manifest.json")
         )

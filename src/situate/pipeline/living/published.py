@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from situate import parquet
 from situate.fields import typed
 from situate.files import opened, sync_folder
 from situate.manifest import Counts
@@ -35,6 +36,8 @@ class Published:
     """Lines of the chunks file."""
     blocks: int
     """Lines of the blocks file."""
+    rows: int
+    """Rows of the Parquet file."""
     notes: int
     """Sentences of the manifest that are about it."""
     asides: int
@@ -45,13 +48,14 @@ class Published:
     @property
     def is_empty(self) -> bool:
         """Whether nothing is about it for certain."""
-        return not (self.chunks or self.blocks or self.notes)
+        return not (self.chunks or self.blocks or self.rows or self.notes)
 
 
 def find(output: OutputConfig, doc_id: str) -> Published:
     """Look for a document.
 
     Raises:
+        ConfigError: a Parquet file stands there, and pyarrow is not installed.
         RecordError: a file cannot be read.
     """
     chunks, from_there = 0, set()
@@ -73,6 +77,7 @@ def find(output: OutputConfig, doc_id: str) -> Published:
     return Published(
         chunks=chunks,
         blocks=blocks,
+        rows=sum(record["doc_id"] == doc_id for record in _rows(output)),
         notes=notes,
         asides=len(gone) - notes,
         from_there=frozenset(from_there),
@@ -80,11 +85,12 @@ def find(output: OutputConfig, doc_id: str) -> Published:
 
 
 def rewrite(output: OutputConfig, doc_id: str) -> None:
-    """Write the three files again without a document.
+    """Write the files again without a document.
 
     What was spent on it stays in the manifest, as its ledger keeps it.
 
     Raises:
+        ConfigError: a Parquet file stands there, and pyarrow is not installed.
         OSError: the file system refuses.
         RecordError: a file cannot be read.
     """
@@ -98,11 +104,15 @@ def rewrite(output: OutputConfig, doc_id: str) -> None:
 
         copies = {path: drafted(path) for path in places if path.exists()}
         left = [_copied(path, doc_id, draft) for path, draft in copies.items()]
-        drafts = list(copies.values())
+        tables = [drafted(path) for path in _tables(output)]
+        for draft in tables:
+            _copied_rows(output, doc_id, draft)
+        drafts = [*tables, *copies.values()]
         manifest = _manifest(output.beside("manifest.json"))
         if manifest is not None:
             manifest, _ = _without_notes(manifest, doc_id)
-            manifest["files"] = [asdict(draft.digest) for draft in drafts]
+            files = [*copies.values(), *tables]
+            manifest["files"] = [asdict(draft.digest) for draft in files]
             failed = len(typed(list, manifest.get("failed"), "failed"))
             documents = left[-1].documents if left else 0
             counted = left[0] if left else _Left()
@@ -199,6 +209,34 @@ def _copied(path: Path, doc_id: str, draft: Draft) -> _Left:
             draft.write(line)
             left.add(record)
     return left
+
+
+def _copied_rows(output: OutputConfig, doc_id: str, draft: Draft) -> None:
+    """Write the Parquet file without the rows of a document."""
+    with parquet.Writer(draft) as writer:
+        for record in _rows(output):
+            if record["doc_id"] != doc_id:
+                writer.write(record)
+        writer.end()
+
+
+def _rows(output: OutputConfig) -> Iterator[Record]:
+    for path in _tables(output):
+        yield from parquet.read(path)
+
+
+def _tables(output: OutputConfig) -> list[Path]:
+    """Find the Parquet file, if a run wrote it, whatever the config says now.
+
+    Raises:
+        ConfigError: it could not be looked into, as pyarrow is not installed.
+        RecordError: it cannot be read.
+    """
+    path = output.beside("parquet")
+    if not path.is_file():
+        return []
+    parquet.require(str(path))
+    return [path] if parquet.is_ours(path) else []
 
 
 def _without_notes(
