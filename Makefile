@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo compare test campaign peers vendortypes integrations record check format lock clean
+.PHONY: demo compare test campaign peers vendortypes integrations engines record check format lock clean
 
 $(VENV)/runtime: requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "situate needs Python 3.11 or newer; name one: make PYTHON=python3.11")'
@@ -84,6 +84,20 @@ integration-%:
 	$(INTEGRATIONS)/$*/bin/python -m pip install --quiet --disable-pip-version-check \
 		pytest hypothesis --editable $(WITH)
 	$(INTEGRATIONS)/$*/bin/python -m pytest tests/integrations/test_$*.py
+
+# The steps of situate.ray on other engines, as docs/ray.md shows them; Spark needs Java.
+ENGINES := dask spark daft
+engines: $(ENGINES:%=engine-%)
+
+engine-dask: WITH := 'dask[dataframe]'
+engine-spark: WITH := pyspark pandas setuptools
+engine-daft: WITH := daft
+
+engine-%:
+	test -x $(INTEGRATIONS)/$*/bin/python || $(PYTHON) -m venv $(INTEGRATIONS)/$*
+	$(INTEGRATIONS)/$*/bin/python -m pip install --quiet --disable-pip-version-check \
+		--editable '.[parquet]' $(WITH)
+	$(INTEGRATIONS)/$*/bin/python -m benchmarks.engines $*
 
 # Records the cassettes anew against a real model server on this machine.
 record: $(VENV)/development
