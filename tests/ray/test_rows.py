@@ -171,6 +171,16 @@ def test_a_table_says_of_a_document_what_a_manifest_would(config: Config) -> Non
     assert (last["title"], last["custom"]) == ("Journeys", {})
 
 
+def test_what_pandas_has_in_the_place_of_nothing_says_nothing(config: Config) -> None:
+    """A column that some documents have is no error for the others."""
+    nothing = float("nan")
+    batch = {**GOOD, "version": [nothing, "7"], "metadata": [nothing, nothing]}
+
+    rows = chunk_batch(batch, config=config).to_pylist()
+
+    assert [r["doc_id"] for r in rows if r["status"] == "document"] == GOOD["name"]
+
+
 def test_what_a_manifest_deletes_is_told_from_failures(
     config: Config, tmp_path: Path
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -58,7 +59,10 @@ def documents(batch: Batch) -> Documents:
     sources, refused = [], {}
     names = tuple(columns)
     for number, values in enumerate(zip(*columns.values(), strict=True)):
-        row = dict(zip(names, values, strict=True))
+        row = {
+            name: None if _is_nan(value) else value
+            for name, value in zip(names, values, strict=True)
+        }
         try:
             source = _source(row)
         except ReadError as error:
@@ -85,6 +89,11 @@ def _listed(column: Sequence[object]) -> Sequence[object]:
     # Those of NumPy hold numbers and texts of its own.
     plain = getattr(column, "tolist", None)
     return column if plain is None else cast("list[object]", plain())
+
+
+def _is_nan(value: object) -> bool:
+    """Tell what pandas has in the place of nothing."""
+    return isinstance(value, float) and math.isnan(value)
 
 
 def _source(row: Row) -> Source:
