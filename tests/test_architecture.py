@@ -54,7 +54,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     (*("manifest", "corpus", "listing", "output"),),
     ("index", "export"),
     (*("check", "diff", "pipeline", "inspect"),),
-    ("ray",),
+    ("integrations", "ray"),
     ("cli", "__main__"),
 )
 """From the ground up: a module may use its own layer and those below it."""
@@ -72,6 +72,9 @@ SLOW = (
     "anthropic",
     "bm25s",
     "diskcache",
+    "haystack",
+    "langchain_core",
+    "llama_index",
     "lxml",
     "numpy",
     "openai",
@@ -81,6 +84,7 @@ SLOW = (
     "pypdfium2",
     "pyromark",
     "ray",
+    "redis",
     "regex",
     "rich",
     "selectolax",

@@ -540,3 +540,65 @@ def test_only_what_cannot_be_guessed_is_required() -> None:
 def test_the_limits_of_readers_are_those_of_the_config() -> None:
     """Stated once for those who read files, once for those who configure them."""
     assert asdict(keys.LimitsConfig()) == asdict(Limits())
+
+
+# ---------------------------------------------------------------- a shared cache
+
+SHARED = f"{LEAST}\n[cache]\nbackend = 'redis'\n"
+
+
+def test_a_password_of_a_server_is_refused_in_a_file_and_not_repeated(
+    tmp_path: Path,
+) -> None:
+    """It belongs into the environment, which is named (E14)."""
+    message = complaint(tmp_path, f"{SHARED}url = 'redis://:very-secret@host/0'")
+
+    assert "cache.url holds a password" in message
+    assert "SITUATE_CACHE_URL" in message
+    assert "very-secret" not in message
+
+
+def test_a_password_of_a_server_comes_from_the_environment(tmp_path: Path) -> None:
+    """The whole address stands there, and no text shows the password."""
+    url = "rediss://situate:very-secret@cache.example.com/2"
+
+    config = read(tmp_path, SHARED, SITUATE_CACHE_URL=url)
+
+    assert str(config.cache.place) == "rediss://situate@cache.example.com:6379/2"
+    assert "very-secret" not in repr(config)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis//:very-secret@host",
+        "http://:very-secret@host",
+        "redis://:very-secret@host/0?ssl_cert_reqs=none",
+        "redis://:very-secret@a@host",
+    ],
+)
+def test_an_address_of_a_server_that_is_none_is_refused_unseen(
+    tmp_path: Path, url: str
+) -> None:
+    """It may carry a password all the same."""
+    message = complaint(tmp_path, SHARED, SITUATE_CACHE_URL=url)
+
+    assert "cache.url is an address with a user" in message
+    assert "very-secret" not in message
+
+
+@pytest.mark.parametrize(
+    ("keys", "problem"),
+    [
+        ("backend = 'redis'", "cache.url is missing"),
+        ("url = 'redis://host'", "cache.url has no effect with backend 'disk'"),
+        ("backend = 'memcached'", "'disk' or 'redis'"),
+        ("backend = 'redis'\nurl = 'redis://host/zero'", "redis://host:6379/0"),
+        ("backend = 'redis'\nurl = 'redis://host:70000'", "redis://host:6379/0"),
+    ],
+)
+def test_a_shared_cache_that_contradicts_itself_is_refused(
+    tmp_path: Path, keys: str, problem: str
+) -> None:
+    """Nobody believes that machines share what they do not."""
+    assert problem in complaint(tmp_path, f"{LEAST}\n[cache]\n{keys}")

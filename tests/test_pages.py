@@ -5,24 +5,28 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
-import shutil
 import subprocess
 import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
-from typer.testing import CliRunner
 
-from situate.cli import app
 from situate.compare.grounds import Ground
 from situate.compare.questions import load as load_questions
 from situate.config import load
 from situate.listing import read_listing
 from situate.organisation import VARIABLE, read_egress
-from tests.support.fixtures import regenerating
-from tests.support.pages import PAGES, README, ROOT, all_blocks, blocks, prose, rewrite
+from tests.support.following import followed
+from tests.support.pages import (
+    ELSEWHERE,
+    PAGES,
+    README,
+    ROOT,
+    all_blocks,
+    blocks,
+    prose,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,85 +34,20 @@ if TYPE_CHECKING:
     from tests.support.pages import Block
 
 BLOCKS = all_blocks()
-RUN = re.compile(r"\b[0-9a-f]{16}\b")
 SCRIPT = "#!/bin/sh\n"
 LINKED = (*PAGES, *(ROOT / f"{name}.md" for name in ("CONTRIBUTING", "SECURITY")))
 
 
-@pytest.fixture
-def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Work in a folder with what a reader of a page has in a clone."""
-    for name in ("config", "cassettes", "tests/corpora"):
-        shutil.copytree(ROOT / name, tmp_path / name)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-class Reader:
-    """Somebody who does what a page says, block by block, in one folder."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._run = "RUN"
-        self._printed = ""
-
-    def follow(self, block: Block) -> str:
-        """Give a block with what it shows today."""
-        if block.name is not None:
-            path = self._folder / block.name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(block.text, "utf-8")
-        match block.kind:
-            case "console":
-                return self._console(block.text)
-            case "python":
-                self._printed = python(block.text)
-            case "text":
-                return self._printed
-        return block.text
-
-    def _console(self, text: str) -> str:
-        commands = [line for line in text.splitlines() if line.startswith("$ ")]
-        return "".join(f"{line}\n{self._shown(line[2:])}" for line in commands)
-
-    def _shown(self, command: str) -> str:
-        """Run a command and give what a terminal would show, RUN for a delta's name."""
-        words = shlex.split(command.replace("RUN", self._run))
-        environment: dict[str, str] = {}
-        while "=" in words[0]:
-            key, _, value = words.pop(0).partition("=")
-            environment[key] = value
-        if words[0] == "situate":
-            output = CliRunner().invoke(app, words[1:], env=environment).output
-        else:
-            output = subprocess.run(
-                words, cwd=self._folder, capture_output=True, text=True, check=True
-            ).stdout
-        if runs := RUN.findall(output):
-            self._run = runs[-1]
-        shown = RUN.sub("RUN", output.replace(f"{self._folder}{os.sep}", ""))
-        return shown if not shown or shown.endswith("\n") else f"{shown}\n"
-
-
-def python(block: str) -> str:
-    """Give what a Python block prints today."""
-    done = subprocess.run(
-        [sys.executable, "-c", block], capture_output=True, text=True, check=True
-    )
-    return done.stdout
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if page.stem not in ELSEWHERE],
+    ids=lambda page: page.stem,
+)
 def test_every_block_of_a_page_shows_what_happens(page: Path, clone: Path) -> None:
     """Commands and programs are run, and what stands below them compared."""
-    reader = Reader(clone)
-    expected = [reader.follow(block) for block in blocks(page)]
+    shown, happens = followed(page, clone)
 
-    if regenerating():
-        texts = iter(expected)
-        rewrite(page, lambda _: next(texts))
-        pytest.skip(f"{page.name} was rewritten; review its diff")
-    assert expected == [block.text for block in blocks(page)]
+    assert shown == happens
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from urllib.parse import quote, unquote
 
 _PORTS = {"http": 80, "https": 443}
 _MOST_PORTS = 65_535
@@ -22,6 +23,18 @@ _ADDRESS = re.compile(
     # Without ASCII, letters that are none of ours count as `k` and `s`.
     re.IGNORECASE | re.ASCII,
 )
+_WHO = r"(?:(?P<user>[^:@/?#\s]*)(?::(?P<password>[^:@/?#\s]*))?@)?"
+_SERVER = re.compile(
+    rf"(?P<scheme>rediss?)://{_WHO}"
+    r"(?P<host>\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?)"
+    r"(?::(?P<port>[0-9]{1,5}))?(?:/(?P<database>[0-9]{0,5}))?",
+    re.IGNORECASE | re.ASCII,
+)
+_SOCKET = re.compile(
+    rf"(?P<scheme>unix)://{_WHO}(?P<path>/[^?#@\s]+)(?:\?db=(?P<database>[0-9]{{1,5}}))?",
+    re.ASCII,
+)
+_SERVER_PORT = 6379
 _ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
 _PARTING = frozenset("/\\%;?#")
@@ -45,6 +58,72 @@ class Address:
             (self.scheme, self.host, self.port)
             == (other.scheme, other.host, other.port)
         ) and other.folders[: len(self.folders)] == self.folders
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """A server of the Redis protocol, and who asks it.
+
+    As text it is its address without the password.
+    """
+
+    scheme: str
+    """`redis`, `rediss` for TLS, or `unix` for a socket of this machine."""
+    host: str
+    """In small letters; "" for a socket."""
+    port: int
+    socket: str | None
+    """The path of the socket."""
+    database: int | None
+    """Its number; None where none is named, which is the first, 0."""
+    user: str | None
+    password: str | None = field(default=None, repr=False)
+
+    @property
+    def address(self) -> Address | None:
+        """Where it is, the database as a folder; None for a socket."""
+        if self.socket is not None:
+            return None
+        folders = () if self.database is None else (str(self.database),)
+        return Address(
+            scheme=self.scheme, host=self.host, port=self.port, folders=folders
+        )
+
+    def __str__(self) -> str:
+        """Give the address without the password."""
+        user = f"{quote(self.user)}@" if self.user else ""
+        if self.socket is not None:
+            return f"unix://{user}{self.socket}?db={self.database or 0}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{user}{host}:{self.port}/{self.database or 0}"
+
+
+def read_server(url: str) -> Server:
+    """Read the address of a server of the Redis protocol.
+
+    `redis://[user:password@]host[:port][/database]`, `rediss://` for TLS, or
+    `unix://[user:password@]/path[?db=database]`. Names and passwords may be escaped.
+
+    Raises:
+        ValueError: it is none.
+    """
+    found = _SERVER.fullmatch(url) or _SOCKET.fullmatch(url)
+    if found is None:
+        raise ValueError(_NO_SERVER)
+    parts = found.groupdict()
+    host, port = parts.get("host"), int(parts.get("port") or _SERVER_PORT)
+    if not 0 < port <= _MOST_PORTS:
+        raise ValueError(_NO_SERVER)
+    path, database = parts.get("path"), parts["database"]
+    return Server(
+        scheme=parts["scheme"].lower(),
+        host="" if host is None else _host(host.lower().removesuffix(".")),
+        port=port,
+        socket=None if path is None else unquote(path),
+        database=int(database) if database else None,
+        user=unquote(parts["user"]) if parts["user"] else None,
+        password=unquote(parts["password"]) if parts["password"] else None,
+    )
 
 
 def read_address(url: str) -> Address:
@@ -74,6 +153,11 @@ def read_address(url: str) -> Address:
 _UNREADABLE = (
     "not a plain http(s) address: scheme, host, port and path in ASCII, an "
     "international name in its xn-- form"
+)
+
+
+_NO_SERVER = (
+    "not an address like redis://host:6379/0, rediss://host/0 or unix:///path?db=0"
 )
 
 

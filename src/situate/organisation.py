@@ -10,19 +10,19 @@ from __future__ import annotations
 import difflib
 import os
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from situate.addresses import read_address
+from situate.addresses import read_address, read_server
 from situate.errors import ConfigError
 from situate.files import opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from situate.addresses import Address
+    from situate.addresses import Address, Server
 
 VARIABLE = "SITUATE_ORGANISATION"
 """The environment variable that names a file."""
@@ -32,6 +32,7 @@ FIXED_PATH = Path("/etc/situate/organisation.toml")
 
 _SECTION = "egress"
 _KEYS = ("base_urls", "models", "batch")
+_SERVERS = ("redis://", "rediss://")
 
 Mode = Literal["live", "batch"]
 """How a model is asked: `batch` hands requests to the vendor's batch system, at half
@@ -44,6 +45,7 @@ class Bounds:
 
     path: Path
     base_urls: tuple[Address, ...] | None = None
+    """Of providers, and of servers that keep a cache."""
     models: tuple[str, ...] | None = None
     """Names, and patterns in which `*`, `?` and `[...]` stand for others."""
     batch: bool | None = None
@@ -66,6 +68,25 @@ class Egress:
             if each.base_urls is not None and not _is_covered(url, each.base_urls):
                 return (
                     f"base URL {url!r} is refused: egress.base_urls of "
+                    f"{str(each.path)!r} does not list it"
+                )
+        return None
+
+    def about_cache(self, server: Server) -> str | None:
+        """Say why replies may not be kept on a server; None where they may.
+
+        A socket leads nowhere but to this machine.
+        """
+        address = server.address
+        if address is None:
+            return None
+        asked = replace(address, folders=(str(server.database or 0),))
+        for each in self.bounds:
+            if each.base_urls is not None and not any(
+                listed.covers(asked) for listed in each.base_urls
+            ):
+                return (
+                    f"cache.url {str(server)!r} is refused: egress.base_urls of "
                     f"{str(each.path)!r} does not list it"
                 )
         return None
@@ -185,9 +206,16 @@ def _texts(path: Path, table: Mapping[str, object], key: str) -> tuple[str, ...]
 
 def _address(path: Path, url: str) -> Address:
     try:
-        return read_address(url)
+        if not url.lower().startswith(_SERVERS):
+            return read_address(url)
+        server = read_server(url)
     except ValueError as error:
-        raise _unusable(path, f"egress.base_urls holds {url!r}: {error}") from error
+        shown = "an address with a user" if "@" in url else repr(url)
+        raise _unusable(path, f"egress.base_urls holds {shown}: {error}") from error
+    if server.address is None or server.user or server.password:
+        problem = "egress.base_urls holds the address of a server with a user or secret"
+        raise _unusable(path, problem)
+    return server.address
 
 
 def _unusable(path: Path, problem: str) -> ConfigError:

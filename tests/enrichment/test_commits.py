@@ -83,7 +83,7 @@ def test_a_reply_is_on_the_disk_before_anybody_goes_on(cache: Cache) -> None:
 
     async def work() -> None:
         await Commits(cache).store_reply("k", "{}")
-        with Cache(cache.directory) as other:
+        with Cache(cache.place) as other:
             assert other.reply("k") == "{}"
 
     asyncio.run(work())

@@ -109,6 +109,7 @@ def test_a_text_without_a_vector_is_written_and_told(source: Path) -> None:
         ('[1.0, "2", 3.0]', "vector holds what is no number"),
         ("[1.0, true, 3.0]", "vector holds what is no number"),
         ("[1.0, 1e999, 3.0]", "vector holds what is no number"),
+        ("[1.0, -1e39, 3.0]", "vector holds a number beyond those of 32 bits"),
         ("[0, 0.0, -0.0]", "vector is all zeros, which has no direction"),
         ('"0"', "vector: a list was expected, not a text"),
     ],

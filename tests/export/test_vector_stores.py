@@ -295,6 +295,16 @@ def test_postgresql_is_told_of_no_nul(changes: dict[str, Any]) -> None:
         store.put(a_record(**changes), None)
 
 
+def test_a_permission_that_no_index_takes_is_refused(tmp_path: Path) -> None:
+    """PostgreSQL would refuse the whole file, and without it anybody might see it."""
+    groups: dict[str, Any] = {"acl_groups": ["hr", "x" * 2_600]}
+    record = a_record(metadata=Metadata(custom=groups))
+    source = chunks_file(tmp_path / "chunks.jsonl", [record])
+
+    with pytest.raises(RecordError, match=r"custom\.acl_groups has 2,611 bytes"):
+        told("pgvector", source, tmp_path / "out")
+
+
 def test_a_text_about_nul_is_none() -> None:
     """Only what JSON would read as one is refused."""
     store = PgVector(Target(index="t", dimensions=None))

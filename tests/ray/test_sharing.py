@@ -96,6 +96,16 @@ def test_what_is_kept_beside_the_answers_is_not_divided(tmp_path: Path) -> None:
     assert (share.max_usd, share.max_usd_month) == (Decimal("0.25"), 8)
 
 
+def test_a_rate_that_a_server_keeps_is_not_divided(tmp_path: Path) -> None:
+    """What each worker has for itself is, all the same."""
+    config = configured(tmp_path, requests_per_minute=90, max_total_tokens=90)
+    server = replace(config, cache=replace(config.cache, backend="redis"))
+
+    share = shared(server, 9).enrichment
+
+    assert (share.requests_per_minute, share.max_total_tokens) == (90, 10)
+
+
 def test_a_vendors_batch_is_not_for_several(tmp_path: Path) -> None:
     """One process hands in and fetches."""
     with pytest.raises(ConfigError, match=r"mode is 'batch': workers ask live"):

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).parents[2]
 README: Final = ROOT / "README.md"
 PAGES: Final = (README, *sorted((ROOT / "docs").glob("*.md")))
+ELSEWHERE: Final = ("haystack", "langchain", "llamaindex")
+"""Pages whose blocks take what the suite has not: `make integrations` runs them."""
 
 _FENCE: Final = re.compile(
     r"^```(\w*)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from decimal import Decimal
 
+    from situate.enrichment.cache import Place
+
 app = typer.Typer(
     help="Look after the answers that are paid for.",
     no_args_is_help=True,
@@ -203,8 +205,8 @@ def prune(
     console.say(f"{_counted(gone.replies, gone.answers)} {verb}, {gone.bytes:,} bytes")
 
 
-def _place(config: Path | None, directory: Path | None) -> Path:
-    """Give the folder of the cache that is meant.
+def _place(config: Path | None, directory: Path | None) -> Place:
+    """Give the folder or the server of the cache that is meant.
 
     Raises:
         ConfigError: none is named, or two, or the config cannot be used.
@@ -218,7 +220,7 @@ def _place(config: Path | None, directory: Path | None) -> Path:
     if config is None:
         return Path(directory or "")
     (loaded,) = load([config], environment=os.environ)
-    return loaded.cache.directory
+    return loaded.cache.place
 
 
 def _counted(replies: int, answers: int) -> str:

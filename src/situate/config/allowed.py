@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from situate.addresses import read_address
+from situate.addresses import read_address, read_server
 
 CLOSED = ConfigDict(extra="forbid")
 _TEXT = r"^[^\p{Cc}\p{Zl}\p{Zp}]*[^\s\p{Cc}][^\p{Cc}\p{Zl}\p{Zp}]*$"
@@ -90,4 +90,17 @@ def http(value: object) -> object:
         message = "not an address"
         raise ValueError(message)  # noqa: TRY004 - pydantic collects ValueError only
     read_address(value)
+    return value
+
+
+def server(value: object) -> object:
+    """Accept the address of a server of the Redis protocol.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if not isinstance(value, str):
+        message = "not an address"
+        raise ValueError(message)  # noqa: TRY004 - pydantic collects ValueError only
+    read_server(value)
     return value

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from situate.config.keys import (
+        CacheConfig,
         ChunkingConfig,
         Config,
         CuttingConfig,
@@ -31,6 +32,7 @@ def contradictions(config: Config) -> Iterator[str]:
     yield from reading_contradictions(config.reading)
     yield from window_contradictions(config.cutting)
     yield from _enrichment(config.enrichment)
+    yield from _cache(config.cache)
     yield from _dropped_conditions(config)
     path = config.output.path
     if path.suffix != ".jsonl":
@@ -118,6 +120,16 @@ def _enrichment(asked: EnrichmentConfig) -> Iterator[str]:
             "enrichment.replay has no effect without provider 'replay'; "
             "remove it or change the provider"
         )
+
+
+def _cache(cache: CacheConfig) -> Iterator[str]:
+    if cache.backend == "redis" and cache.url is None:
+        yield (
+            "cache.url is missing; backend 'redis' needs it, here or as "
+            "SITUATE_CACHE_URL in the environment"
+        )
+    if cache.backend == "disk" and cache.url is not None:
+        yield "cache.url has no effect with backend 'disk'; remove it or say 'redis'"
 
 
 def _dropped_conditions(config: Config) -> Iterator[str]:

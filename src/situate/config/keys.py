@@ -7,13 +7,14 @@ stands beside its type. Secrets have no key.
 import glob
 import json
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
+from situate.addresses import Server, read_server
 from situate.config.allowed import (
     CLOSED,
     LEAST_CHUNK,
@@ -26,6 +27,7 @@ from situate.config.allowed import (
     number,
     path,
     seconds,
+    server,
     share,
     whole,
 )
@@ -226,10 +228,34 @@ class CacheConfig:
 
     __pydantic_config__ = CLOSED
 
+    backend: Literal["disk", "redis"] = "disk"
+    """`disk` keeps them in the folder, for one machine; `redis` on a server that many
+    share."""
     directory: Annotated[
         Path, Field(description="the path of a folder"), BeforeValidator(path)
     ] = Path(".situate/cache")
-    """A folder only its owner may read; made when needed."""
+    """A folder only its owner may read; made when needed. Tickets of batches and
+    vectors lie in it with every backend."""
+    url: Annotated[
+        str | None,
+        Field(
+            description="an address like 'redis://host:6379/0', 'rediss://host/0' or "
+            "'unix:///path/of/socket?db=0'"
+        ),
+        BeforeValidator(server),
+    ] = field(default=None, repr=False)
+    """The server of backend `redis`; with a password in the environment alone."""
+
+    @property
+    def place(self) -> Path | Server:
+        """Where replies are: the folder, or the server.
+
+        Raises:
+            ValueError: the address of the server is none.
+        """
+        if self.backend == "disk" or self.url is None:
+            return self.directory
+        return read_server(self.url)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

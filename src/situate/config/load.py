@@ -30,6 +30,7 @@ from typing import (
 from pydantic import TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
+from situate.addresses import read_server
 from situate.config import keys
 from situate.config.contradictions import (
     clashes,
@@ -43,7 +44,7 @@ from situate.errors import ConfigError
 from situate.files import opened, resolved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 Section = TypeVar("Section")
 
@@ -194,7 +195,24 @@ def _from_file(path: Path, problems: list[str]) -> _Values | None:
                 for key, value in table.items()
                 if key in known
             }
+    problems.extend(_passwords(found))
     return found
+
+
+def _passwords(found: _Values) -> Iterator[str]:
+    """Name an address that holds a password, which no file may."""
+    address = found.get("cache", {}).get("url")
+    if address is None or not isinstance(address.value, str):
+        return
+    try:
+        is_open = read_server(address.value).password is None
+    except ValueError:
+        return
+    if not is_open:
+        yield (
+            "cache.url holds a password, which no config may hold; set "
+            "SITUATE_CACHE_URL in the environment to the whole address instead"
+        )
 
 
 def _from_environment(environment: Mapping[str, str]) -> tuple[_Values, list[str]]:
@@ -229,7 +247,7 @@ def _config(path: Path, found: _Values, problems: list[str]) -> keys.Config | No
     if None in sections.values():
         return None
     directory = path.absolute().parent / sections["cache"].directory
-    sections["cache"] = keys.CacheConfig(directory=directory)
+    sections["cache"] = replace(sections["cache"], directory=directory)
     # What belongs to the output stands beside the file itself, not beside a link.
     output = sections["output"]
     sections["output"] = replace(output, path=resolved(output.path))
@@ -352,7 +370,7 @@ def _nearest(name: str, known: Iterable[str]) -> str:
 
 def _shown(value: object) -> str:
     """Quote a value, but for an address that may carry a secret."""
-    if isinstance(value, str) and re.search(r"//.*[@?#]", value):
+    if isinstance(value, str) and re.search(r"//.*[@?#]|:.*@", value):
         return "an address with a user, query or fragment"
     text = repr(value)
     return text if len(text) <= _LONG else f"{text[:_LONG]}..."

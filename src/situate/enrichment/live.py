@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -30,7 +31,7 @@ from situate.enrichment.plan import plan
 from situate.enrichment.prefix import Prefix
 from situate.enrichment.throttle import Timing
 from situate.enrichment.wire import Wire
-from situate.errors import ProviderUnusable
+from situate.errors import CacheBroken, ProviderUnusable
 from situate.model import Enrichment, digest
 
 if TYPE_CHECKING:
@@ -132,6 +133,7 @@ class Session:
         self._prompt = prompt
         self._prompt_reference = prompt.reference
         self._provider = provider
+        self._cache = cache
         self._counter = counter
         self._facts = facts
         self._held = held
@@ -277,6 +279,9 @@ class Session:
                 pass
 
         rest: deque[tuple[PlannedRequest, Sorted]] = deque()
+        # Whoever reads next will hear of a failure.
+        with suppress(CacheBroken):
+            self._cache.read_ahead(each.chunk_key for each in part.passages)
         for request in part.requests:
             found = asker.at_hand(request, partial(judged, request))
             if found.is_settled:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
+    from situate.enrichment.cache.storage import Schedule
     from situate.enrichment.settings import Settings
 
 _UNTOLD_PAUSE_SECONDS = 1.0
@@ -94,12 +95,16 @@ class Throttle:
         self._timing = timing
         self._in_flight = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
-        self._next_start = timing.clock()
+        self._schedule: Schedule = _OwnSchedule(timing)
         self._resume_at = timing.clock()
         self._spread_seconds = 0.0
         self._pace = _Pace(first_round=concurrency, now=timing.clock())
         self._unlucky: deque[Turn] = deque()
         self._served = asyncio.Event()
+
+    def share(self, schedule: Schedule | None) -> None:
+        """Keep rates together with all who have a schedule; None changes nothing."""
+        self._schedule = schedule or self._schedule
 
     @property
     def limit(self) -> int:
@@ -131,10 +136,15 @@ class Throttle:
     def correct(self, *, estimated: int, used: int) -> None:
         """Make up for an estimate of tokens that was off, within a minute."""
         seconds = (used - estimated) * self._seconds_per_token
-        self._next_start += min(seconds, _LONGEST_CORRECTION_SECONDS)
+        if seconds:
+            self._schedule.correct(min(seconds, _LONGEST_CORRECTION_SECONDS))
 
     async def ready(self, turn: Turn, tokens: int) -> None:
-        """Wait until a request of about `tokens` may be sent."""
+        """Wait until a request of about `tokens` may be sent.
+
+        Raises:
+            CacheBroken: the rates are kept on a server that cannot be asked.
+        """
         await self._keep_pace(tokens)
         start: float | None = None
         pause = self._resume_at
@@ -199,13 +209,29 @@ class Throttle:
             self._served = asyncio.Event()
 
     async def _keep_pace(self, tokens: int) -> None:
+        seconds = max(self._seconds_per_request, tokens * self._seconds_per_token)
+        if not seconds:
+            return
+        wait = self._schedule.book(seconds)
+        if wait > 0:
+            await self._timing.sleep(wait)
+
+
+class _OwnSchedule:
+    """When the next request of this process may start."""
+
+    def __init__(self, timing: Timing) -> None:
+        self._timing = timing
+        self._next_start = timing.clock()
+
+    def book(self, seconds: float) -> float:
         now = self._timing.clock()
         start = max(now, self._next_start)
-        self._next_start = start + max(
-            self._seconds_per_request, tokens * self._seconds_per_token
-        )
-        if start > now:
-            await self._timing.sleep(start - now)
+        self._next_start = start + seconds
+        return start - now
+
+    def correct(self, seconds: float) -> None:
+        self._next_start += seconds
 
 
 def throttle_of(settings: Settings, timing: Timing | None = None) -> Throttle:

@@ -8,19 +8,22 @@ worth is judged by whoever asked.
 from __future__ import annotations
 
 import asyncio
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias
 
 from situate.enrichment.accounts import Accounts, Bill
+from situate.enrichment.alone import Alone
 from situate.enrichment.budget import NOTHING, Budget
 from situate.enrichment.commits import Commits
 from situate.enrichment.exchange import fault
 from situate.enrichment.flights import Flights
-from situate.enrichment.keys import reply_key
+from situate.enrichment.keys import canonical, reply_key
 from situate.enrichment.ledger import Entry
 from situate.enrichment.outcomes import Stopped, outcome_of, stop_reason_of
-from situate.enrichment.throttle import spread_seconds, throttle_of
+from situate.enrichment.throttle import throttle_of
+from situate.enrichment.waits import waits
 from situate.errors import (
     BudgetExceeded,
     CacheBroken,
@@ -34,12 +37,11 @@ from situate.errors import (
     Unanswered,
     UnsupportedParameter,
 )
+from situate.model import digest
 from situate.usage import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from tenacity import RetryCallState
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from situate.enrichment.budget import Committed
     from situate.enrichment.cache import Cache, Kept, Located, User
@@ -53,12 +55,6 @@ if TYPE_CHECKING:
 
 _OUTAGE = 3
 """Requests in a row that failed on every attempt, with no answer in between."""
-
-_LONGEST_BACKOFF_SECONDS = 30.0
-
-_SPREAD_SHARE = 0.25
-"""Of a told wait: how far apart those who were told the same ask again, beside
-the spread after every pause."""
 
 
 Note: TypeAlias = "tuple[Sequence[Located], Kept | None]"
@@ -144,6 +140,11 @@ class Wire:
             committed=committed,
         )
         self._throttle = throttle or throttle_of(settings, timing)
+        self._throttle.share(
+            cache.schedule(
+                digest(canonical([provider.name, provider.endpoint, settings.model]))
+            )
+        )
         self.accounts = Accounts(
             provider=provider.name,
             replayed=settings.replayed,
@@ -152,6 +153,7 @@ class Wire:
         )
         self._dropped: frozenset[str] = frozenset()
         self._flights = Flights[Answer](ProviderError, Stopped, _Outdated)
+        self._claimed = Alone(None if cache.is_sealed else cache.claims, timing)
         # A body may hold a whole document: no more are rendered than can be sent.
         self._bodies = asyncio.Semaphore(settings.concurrency)
         self._publishes_anyway = publishes_anyway
@@ -198,13 +200,12 @@ class Wire:
         Raises:
             Stopped: the cache cannot be read.
         """
-        try:
+        with self._stopping():
             raw = self._cache.reply(key)
+        try:
             return None if raw is None else self._provider.parse(raw)
         except TransientError:
             return None
-        except CacheBroken as error:
-            raise self._stop(error) from error
 
     def answers(self, key: str) -> tuple[Located, ...]:
         """Give where it stands what was answered under a key before.
@@ -212,10 +213,8 @@ class Wire:
         Raises:
             Stopped: the cache cannot be read.
         """
-        try:
+        with self._stopping():
             return self._cache.answers(key)
-        except CacheBroken as error:
-            raise self._stop(error) from error
 
     def kept(self, key: str) -> Kept | None:
         """Give the statement that was found under a key before.
@@ -223,10 +222,8 @@ class Wire:
         Raises:
             Stopped: the cache cannot be read.
         """
-        try:
+        with self._stopping():
             return self._cache.kept(key)
-        except CacheBroken as error:
-            raise self._stop(error) from error
 
     def knows(self, passage: Passage) -> bool:
         """Say whether anything was answered about a chunk or its section before.
@@ -234,10 +231,8 @@ class Wire:
         Raises:
             Stopped: the cache cannot be read.
         """
-        try:
+        with self._stopping():
             return self._cache.knows(passage)
-        except CacheBroken as error:
-            raise self._stop(error) from error
 
     def remember(
         self, notes: Mapping[str, Note], user: User, replies: Collection[str]
@@ -268,16 +263,31 @@ class Wire:
         shared = await self._flights.wait(key)
         if shared is not None:
             return replace(shared, source="cache")
-        reply = self.stored(key)
-        if reply is not None:
-            return Answer(key=key, reply=reply, source="cache")
+        if (found := self._at_hand(key)) is not None:
+            return found
         sending = _Sending(body, key, question, dropped)
-        return await self._flights.lead(key, lambda: self._send(sending))
+        return await self._flights.lead(key, lambda: self._send_alone(sending))
+
+    def _at_hand(self, key: str) -> Answer | None:
+        reply = self.stored(key)
+        return None if reply is None else Answer(key=key, reply=reply, source="cache")
+
+    async def _send_alone(self, sending: _Sending) -> Answer:
+        """Send, unless somebody on another machine does: then have what they get."""
+
+        def at_hand() -> Answer | None:
+            self._raise_when_stopped()
+            return self._at_hand(sending.key)
+
+        with self._stopping():
+            return await self._claimed.ask(
+                sending.key, at_hand=at_hand, ask=lambda: self._send(sending)
+            )
 
     async def _send(self, sending: _Sending) -> Answer:
         if self._cache.is_sealed:
             message = (
-                f"cache {str(self._cache.directory)!r} can be read and not written: "
+                f"cache {str(self._cache.place)!r} can be read and not written: "
                 "nobody is asked for what could not be kept"
             )
             raise self._stop(CacheBroken(message))
@@ -298,7 +308,7 @@ class Wire:
         retrying = AsyncRetrying(
             sleep=self._pause,
             stop=stop_after_attempt(self._settings.max_attempts),
-            wait=self._wait_seconds,
+            wait=waits(self._settings.max_wait_seconds, self._timing.random),
             retry=retry_if_exception_type(TransientError),
             reraise=True,
         )
@@ -321,17 +331,15 @@ class Wire:
         """Send once, when it may be sent and there is money for it."""
         self._raise_when_stopped()
         question, bill = sending.question, sending.bill
-        await turn.ready(question.input_tokens)
-        self._raise_when_stopped()
-        if sending.dropped != self._dropped:
-            raise _Outdated
-        try:
+        with self._stopping():
+            await turn.ready(question.input_tokens)
+            self._raise_when_stopped()
+            if sending.dropped != self._dropped:
+                raise _Outdated
             reservation = await self._budget.reserve(
                 input_tokens=question.input_tokens,
                 output_tokens=question.parameters.max_output_tokens,
             )
-        except (BudgetExceeded, CacheBroken) as error:
-            raise self._stop(error) from error
         billed: Usage | None = Usage()
         try:
             self._raise_when_stopped()
@@ -384,20 +392,6 @@ class Wire:
         except CacheBroken as error:
             self._stop(error)
 
-    def _wait_seconds(self, state: RetryCallState) -> float:
-        """Wait as long as told and a little more, else back off with full jitter."""
-        error = state.outcome.exception() if state.outcome else None
-        told = error.retry_after_seconds if isinstance(error, RateLimited) else None
-        if told is not None:
-            spread = max(spread_seconds(told), told * _SPREAD_SHARE)
-            return told + (1 - self._timing.random()) * spread
-        backoff = min(
-            _LONGEST_BACKOFF_SECONDS,
-            self._settings.max_wait_seconds,
-            0.5 * 2.0**state.attempt_number,
-        )
-        return (1 - self._timing.random()) * backoff
-
     def _hold_back(self, error: RateLimited, turn: Turn) -> None:
         wait = error.retry_after_seconds
         if wait is not None and wait > self._settings.max_wait_seconds:
@@ -410,6 +404,14 @@ class Wire:
             return self._stop(error)
         self.fatal = self.fatal or error
         return error
+
+    @contextmanager
+    def _stopping(self) -> Iterator[None]:
+        """Stop when the cache fails inside, or money ends."""
+        try:
+            yield
+        except (BudgetExceeded, CacheBroken) as error:
+            raise self._stop(error) from error
 
     def _stop(self, error: Exception) -> Stopped:
         """Stop asking; the first reason is the one that counts."""

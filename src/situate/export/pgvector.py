@@ -15,6 +15,7 @@ from situate.errors import RecordError
 from situate.export.documents import document_id, fields, metadata_of
 from situate.export.flat import days, metadata_text
 from situate.export.store import Told
+from situate.fields import typed
 from situate.index.parcel import TEXTS
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ _COLUMNS: Final[Mapping[str, str]] = {
 """What each column is, but for that of vectors."""
 
 _INDEXES: Final[Mapping[str, str]] = {
-    "doc_id": "(doc_id)",
+    "doc_id": "USING hash (doc_id)",
     "group_id": "(group_id)",
     "acl": "USING gin (acl)",
     "classification": "USING gin (classification)",
@@ -66,6 +67,10 @@ _INDEXES: Final[Mapping[str, str]] = {
 MOST_INDEXED: Final = 2_000
 """Numbers of a vector that an index takes, of `halfvec` twice as many (README of
 pgvector 0.8)."""
+
+LONGEST: Final = 2_600
+"""Bytes of a text that an index of lists takes: a third of a page (PostgreSQL 18,
+"index row size exceeds maximum 2712")."""
 
 _NAME: Final = re.compile(r"[a-z_][a-z0-9_]{0,47}\Z")
 """PostgreSQL cuts names at 63 bytes; those of indexes are longer by their column."""
@@ -110,9 +115,15 @@ class PgVector:
         ]
         return {"schema.sql": "".join(f"{line}\n" for line in lines).encode()}
 
-    def too_long(self, record: Record) -> Mapping[str, int]:  # noqa: ARG002 - a store may have to look
-        """Find nothing: of what is indexed, only ids have a bound, and keep it."""
-        return {}
+    def too_long(self, record: Record) -> Mapping[str, int]:
+        """Give the bytes of what is too long for the index of permissions, by key."""
+        acl = typed(list, fields(record, None)["acl"], "acl")
+        sizes = {str(term): len(str(term).encode("utf-8", "replace")) for term in acl}
+        return {
+            term.partition("=")[0]: size
+            for term, size in sizes.items()
+            if size > LONGEST
+        }
 
     def put(self, record: Record, vector: list[float] | None) -> Told:
         """Write the values of a row, in the order of its columns."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from situate.errors import RecordError
 from situate.fields import Fields, kind_of
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
     from typing import Self
+
+
+_LARGEST: Final = 3.4028234e38
+"""All stores keep numbers of 32 bits."""
 
 
 class Vectors:
@@ -92,7 +96,10 @@ class Vectors:
         if len(numbers) != len(vector) or not all(map(math.isfinite, numbers)):
             message = f"{where}: vector holds what is no number"
             raise RecordError(message)
-        # Both vendors refuse it where the measure is the angle.
+        if max(map(abs, numbers)) > _LARGEST:
+            message = f"{where}: vector holds a number beyond those of 32 bits"
+            raise RecordError(message)
+        # Stores refuse it where the measure is the angle.
         if not any(numbers):
             message = f"{where}: vector is all zeros, which has no direction"
             raise RecordError(message)

@@ -6,8 +6,9 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from situate.addresses import Server
 from situate.enrichment.budget import check_limits
-from situate.enrichment.cache import refuse_network
+from situate.enrichment.cache import check_place
 from situate.enrichment.plan import plan
 from situate.enrichment.providers import asked_at, open_provider
 from situate.enrichment.redaction import Redaction
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from situate.config import Config, EnrichmentConfig
+    from situate.enrichment.cache import Place
     from situate.enrichment.estimate import Estimate
     from situate.enrichment.exchange import Provider
     from situate.enrichment.plan import DocumentPlan
@@ -40,6 +42,9 @@ class Asking:
     facts: ModelFacts
     provider: Provider
     cache_directory: Path
+    """Where tickets lie, and replies that are kept on the disk."""
+    cache_place: Place
+    """Where replies are kept."""
     config_path: Path
     egress: Egress
     """What the organisation allows."""
@@ -53,7 +58,9 @@ class Asking:
         """
         if not config.enrichment.enabled:
             return None
-        settings = _settings(config.enrichment)
+        settings, place = _settings(config.enrichment), config.cache.place
+        # Replies tell of documents, also those that were recorded.
+        is_bound = isinstance(place, Server) or not settings.replayed
         return cls(
             settings=settings,
             prompt=load_prompt(settings.prompt),
@@ -67,8 +74,9 @@ class Asking:
                 replay=settings.replay,
             ),
             cache_directory=config.cache.directory,
+            cache_place=place,
             config_path=config.path,
-            egress=Egress() if settings.replayed else read_egress(os.environ),
+            egress=read_egress(os.environ) if is_bound else Egress(),
         )
 
     @property
@@ -86,15 +94,20 @@ class Asking:
 
         Raises:
             ConfigError: limits on spending do not fit the model, the cache is on a
-                network file system, or the organisation does not allow to ask so.
+                network file system or lacks its client, or the organisation does not
+                allow to ask so or to keep replies there.
         """
         check_limits(self.settings, self.facts)
-        refuse_network(self.cache_directory)
-        if self.address is None:
-            return
-        objection = self.egress.objection(
-            url=self.address, model=self.settings.model, mode=mode or self.settings.mode
-        )
+        check_place(self.cache_place)
+        objection = None
+        if isinstance(self.cache_place, Server):
+            objection = self.egress.about_cache(self.cache_place)
+        if self.address is not None:
+            objection = objection or self.egress.objection(
+                url=self.address,
+                model=self.settings.model,
+                mode=mode or self.settings.mode,
+            )
         if objection is not None:
             message = f"{self.config_path}: {objection}"
             raise ConfigError(message)

@@ -368,7 +368,7 @@ def _office(
         timeout_seconds=settings.timeout_seconds,
     )
     batches.check()
-    with Cache(asking.cache_directory) as cache:
+    with Cache(asking.cache_place) as cache:
         yield Office(
             corpus=job.config.corpus.name,
             settings=settings,

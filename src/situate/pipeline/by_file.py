@@ -86,7 +86,7 @@ def take_in(
                 provider=asking.provider,
                 cassette=cassette,
             )
-    with Cache(asking.cache_directory) as cache:
+    with Cache(asking.cache_place) as cache:
         chooser = _chooser(job, asking, cache)
         # Whole requests as well: somebody may have exported before a part of one
         # was answered.
@@ -119,7 +119,7 @@ def _missing(
         )
         return
     asking = job.asked()
-    with Cache(asking.cache_directory) as cache:
+    with Cache(asking.cache_place) as cache:
         chooser = _chooser(job, asking, cache)
         yield ([each.request for each in chooser.missing(plan)] for plan in plans)
 

@@ -109,7 +109,7 @@ def _documents(job: Job, asking: Asking, watcher: Watcher) -> Iterator[DocumentE
     watcher.begin(f"{job.config.corpus.name}: measuring", len(sources))
     seen: set[str] = set()
     with job.looking(asking, watcher) as cache:
-        known, stored = known_in(cache), None if cache is None else cache.holds
+        known, stored = known_in(cache, asking), None if cache is None else cache.holds
         for outcome in job.preparer.prepare_all(sources):
             watcher.advance()
             if isinstance(outcome, Failed):

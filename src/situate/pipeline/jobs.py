@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from situate import corpus
+from situate.addresses import Server
 from situate.enrichment.batches import outstanding
 from situate.enrichment.cache import Cache
 from situate.enrichment.estimate import Tally, compared
@@ -176,11 +177,12 @@ class Job:
 
         Under replay the question is what asking for all of it would cost.
         """
-        directory = asking.cache_directory
+        place = asking.cache_place
         cache = None
-        if not asking.settings.replayed and is_folder(directory):
+        is_there = isinstance(place, Server) or is_folder(place)
+        if not asking.settings.replayed and is_there:
             try:
-                cache = Cache(directory)
+                cache = Cache(place)
             except ConfigError as error:
                 watcher.note(str(error))
         if cache is None:
@@ -212,7 +214,7 @@ class Job:
         *,
         compare: bool,
     ) -> tuple[Estimate, tuple[Option, ...]]:
-        known = known_in(cache)
+        known = known_in(cache, asking)
         stored = None if cache is None else cache.holds
         tally = Tally(settings=asking.settings, facts=asking.facts)
         others: dict[View, Tally] = {}
@@ -232,12 +234,12 @@ class Job:
         return tally.estimate(), compared(others, only)
 
 
-def known_in(cache: Cache | None) -> Callable[[Passage], bool]:
+def known_in(cache: Cache | None, asking: Asking) -> Callable[[Passage], bool]:
     """Say of which chunks an answer is here, or on its way in a batch."""
     if cache is None:
         return _unknown
     try:
-        outlook = outstanding(cache.directory)
+        outlook = outstanding(asking.cache_directory)
     except RecordError:
         # The run that follows says it; a plan counts what may be under way.
         return cache.knows

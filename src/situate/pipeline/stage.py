@@ -161,7 +161,7 @@ class Stage:
     ) -> Kept | _Unkept:
         asking = self.job.asked()
         try:
-            cache = stack.enter_context(Cache(asking.cache_directory))
+            cache = stack.enter_context(Cache(asking.cache_place))
         except ConfigError as error:
             return _Unkept(reason="cache", why=str(error))
         try:

@@ -6,10 +6,11 @@ import json
 from contextlib import closing
 from datetime import UTC, date, datetime
 from itertools import chain, islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from situate.enrichment.cache import looking, pruning, transfer
-from situate.enrichment.cache.store import DATABASE, Store
+from situate.enrichment.cache.storage import open_storage
 from situate.errors import ConfigError
 from situate.files import opened
 from situate.output import Output, writing
@@ -17,8 +18,8 @@ from situate.records import read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
+    from situate.enrichment.cache import Place
     from situate.enrichment.cache.looking import Statistics, Verdict
     from situate.enrichment.cache.pruning import Pruned
     from situate.enrichment.cache.transfer import Exported, Imported
@@ -31,64 +32,67 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def statistics(directory: Path) -> Statistics:
+def statistics(place: Place) -> Statistics:
     """Count what a cache holds.
 
     Raises:
         ConfigError: there is none.
-        CacheBroken: the database cannot be read.
+        CacheBroken: the cache cannot be read.
     """
-    return looking.statistics(directory)
+    return looking.statistics(place)
 
 
-def verify(directory: Path) -> Verdict:
+def verify(place: Place) -> Verdict:
     """Name all that is wrong with a cache.
 
     Raises:
         ConfigError: there is none.
     """
-    return looking.verify(directory)
+    return looking.verify(place)
 
 
-def export(directory: Path, path: Path) -> Exported:
+def export(place: Place, path: Path) -> Exported:
     """Write everything that is paid for to a file, which appears whole.
 
     Raises:
         ConfigError: there is no cache, or the file would replace another.
-        CacheBroken: the database cannot be read.
+        CacheBroken: the cache cannot be read.
         SituateError: the file cannot be written.
     """
     exported = transfer.Exported()
-    with Output(path, kept=[directory]) as files, writing(path):
+    with (
+        Output(path, kept=[place] if isinstance(place, Path) else []) as files,
+        writing(path),
+    ):
         _refuse_to_replace(path)
         draft = files.draft()
-        for record in transfer.carry_out(directory, exported):
+        for record in transfer.carry_out(place, exported):
             draft.write(json.dumps(record).encode("ascii") + b"\n")
         files.publish(draft)
     return exported
 
 
 def take_in(
-    directory: Path, path: Path, *, now: Callable[[], datetime] = _now
+    place: Place, path: Path, *, now: Callable[[], datetime] = _now
 ) -> Imported:
     """Put what another cache has exported into this one, made where it is missing.
 
     Raises:
         ConfigError: the cache cannot be used.
-        CacheBroken: the database cannot be written.
+        CacheBroken: the cache cannot be written.
         RecordError: the file cannot be read.
     """
     lines = read_lines(path)
     # A file that cannot be read makes no cache.
     start = list(islice(lines, 1))
-    with closing(Store(directory)) as store:
+    with closing(open_storage(place)) as store:
         return transfer.take_in(
             store, chain(start, lines), today=_today(now).isoformat()
         )
 
 
 def prune(
-    directory: Path,
+    place: Place,
     not_used_since: str,
     *,
     rehearsal: bool,
@@ -98,16 +102,16 @@ def prune(
 
     Raises:
         ConfigError: the day is none, or is still to come, or there is no cache.
-        CacheBroken: the database cannot be read or written.
+        CacheBroken: the cache cannot be read or written.
     """
     today = _today(now)
     before = _day(not_used_since, today)
     if rehearsal:
-        return pruning.rehearse(directory, before=before)
-    if not (directory / DATABASE).is_file():
-        message = f"cache {str(directory)!r}: there is none; name its directory"
+        return pruning.rehearse(place, before=before)
+    if not looking.is_there(place):
+        message = f"cache {str(place)!r}: there is none; name its directory"
         raise ConfigError(message)
-    with closing(Store(directory)) as store:
+    with closing(open_storage(place)) as store:
         return pruning.prune(store, before=before, today=today)
 
 

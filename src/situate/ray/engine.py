@@ -89,7 +89,7 @@ class Engine:
         if not self._started:
             self._stack.enter_context(running(self._workers))
             self._started = True
-        if job.asking is not None:
+        if job.asking is not None and job.config.cache.backend == "disk":
             _refuse_apart(job.config)
         spent: list[Spent] = []
         tables = _tables(job, sources, self._workers)

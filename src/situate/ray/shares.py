@@ -11,12 +11,9 @@ from situate.errors import ConfigError
 if TYPE_CHECKING:
     from situate.config import Config
 
-_WHOLE = (
-    "concurrency",
-    "requests_per_minute",
-    "tokens_per_minute",
-    "max_total_tokens",
-)
+_EACH = ("concurrency", "max_total_tokens")
+_RATES = ("requests_per_minute", "tokens_per_minute")
+"""What a server keeps for all who share it."""
 
 _DOWN = decimal.Context(rounding=decimal.ROUND_DOWN)
 
@@ -25,8 +22,8 @@ def shared(config: Config, workers: int) -> Config:
     """Give the config of one of so many workers, each with an equal share.
 
     Requests in flight, requests and tokens a minute, dollars and tokens of a run are
-    divided, and rounded down. `max_usd_month` is not: it is kept beside the answers,
-    for everybody together.
+    divided, and rounded down. What is kept beside the answers for everybody together is
+    not: `max_usd_month`, and on a server the rates.
 
     Raises:
         ConfigError: there is less of something than there are workers, or a vendor's
@@ -42,7 +39,7 @@ def shared(config: Config, workers: int) -> Config:
         )
         raise ConfigError(message)
     shares: dict[str, int] = {}
-    for name in _WHOLE:
+    for name in _EACH if config.cache.backend == "redis" else (*_EACH, *_RATES):
         most: int | None = getattr(asked, name)
         if most is None:
             continue

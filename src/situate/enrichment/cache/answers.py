@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING
 
 from situate.enrichment.cache import rows
 from situate.enrichment.cache.months import Months
-from situate.enrichment.cache.store import Store
+from situate.enrichment.cache.storage import open_storage
 from situate.errors import CacheBroken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
     from types import TracebackType
     from typing import Self
 
     from situate.enrichment.cache.rows import Kept, Located, User
-    from situate.enrichment.cache.store import Stored
+    from situate.enrichment.cache.storage import Claims, Place, Schedule, Stored
     from situate.enrichment.questions import Passage, PlannedRequest
 
 _NOTED_AT_ONCE = 2_000
@@ -38,16 +37,16 @@ def _now() -> datetime:
 
 
 class Cache:
-    """Paid answers of one directory."""
+    """Paid answers of one directory, or of a server that many machines share."""
 
     def __init__(
         self,
-        directory: Path,
+        place: Place,
         *,
         now: Callable[[], datetime] = _now,
         mounts: str | None = None,
     ) -> None:
-        """Open the directory, making it for its owner alone if it is missing.
+        """Open a server, or a directory, made for its owner alone if it is missing.
 
         `now` says what day a value is used on, and is in no key. `mounts` is what
         `/proc/self/mountinfo` says; None reads it.
@@ -55,9 +54,9 @@ class Cache:
         Raises:
             ConfigError: it cannot be used; nothing has been asked yet.
         """
-        self.directory = directory
+        self.place = place
         self._now = now
-        self._store = Store(directory, mounts=mounts)
+        self._store = open_storage(place, mounts=mounts)
         self._used: set[str] = set()
         self._uses: set[tuple[User, str]] = set()
         self._noted_at = now()
@@ -69,14 +68,14 @@ class Cache:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is worth saying about the directory."""
+        """What is worth saying about the place."""
         return self._store.warnings
 
     def reply(self, key: str) -> str | None:
         """Give the raw reply to a request, None when there is none.
 
         Raises:
-            CacheBroken: the database cannot be read.
+            CacheBroken: the cache cannot be read.
         """
         stored = self._store.get(f"{rows.REPLY}{key}")
         raw = rows.reply_in(stored.value) if stored else None
@@ -89,7 +88,7 @@ class Cache:
         """Say where the answers to a question stand: the first, then its repair.
 
         Raises:
-            CacheBroken: the database cannot be read.
+            CacheBroken: the cache cannot be read.
         """
         stored = self._store.get(f"{rows.ANSWERS}{key}")
         found = rows.answers_in(stored.value) if stored else None
@@ -104,7 +103,7 @@ class Cache:
         """Give the statement that was found for a question, None where none was.
 
         Raises:
-            CacheBroken: the database cannot be read.
+            CacheBroken: the cache cannot be read.
         """
         stored = self._store.get(f"{rows.ANSWERS}{key}")
         found = rows.kept_in(stored.value) if stored else None
@@ -113,11 +112,19 @@ class Cache:
         self._use(stored, f"{rows.ANSWERS}{key}", f"{rows.REPLY}{found.reply}")
         return found
 
+    def read_ahead(self, keys: Iterable[str]) -> None:
+        """Fetch at once what will be asked next about these questions.
+
+        Raises:
+            CacheBroken: the cache cannot be read.
+        """
+        self._store.read_ahead([f"{rows.ANSWERS}{key}" for key in keys])
+
     def knows(self, passage: Passage) -> bool:
         """Say whether there is an answer about a chunk or its section (E4).
 
         Raises:
-            CacheBroken: the database cannot be read.
+            CacheBroken: the cache cannot be read.
         """
         return self.kept(passage.chunk_key) is not None or any(
             self.reply(located.reply) is not None
@@ -129,7 +136,7 @@ class Cache:
         """Say whether a whole request has its reply here; hashes all of it.
 
         Raises:
-            CacheBroken: the database cannot be read.
+            CacheBroken: the cache cannot be read.
         """
         return self.reply(request.reply_key) is not None
 
@@ -137,7 +144,7 @@ class Cache:
         """Keep a raw reply and whom it is for; it is on the disk when this returns.
 
         Raises:
-            CacheBroken: the database cannot be written.
+            CacheBroken: the cache cannot be written.
         """
         with self._store.transaction():
             day = self._today()
@@ -149,12 +156,13 @@ class Cache:
         """Remember that replies have served a document, to be noted in bulk.
 
         Raises:
-            CacheBroken: the database cannot be read.
+            CacheBroken: the cache cannot be read.
         """
         start = rows.uses_of(user)
-        known = self._store.keys(start)
+        wanted = {f"{start}{key}": key for key in replies}
+        known = self._store.held(wanted)
         self._uses.update(
-            (user, key) for key in replies if f"{start}{key}" not in known
+            (user, key) for row, key in wanted.items() if row not in known
         )
         if len(self._uses) >= _NOTED_AT_ONCE:
             self._note()
@@ -165,7 +173,7 @@ class Cache:
         """Note where the answers to a question stand, and what was found in them.
 
         Raises:
-            CacheBroken: the database cannot be written.
+            CacheBroken: the cache cannot be written.
         """
         day = self._today()
         with self._store.transaction():
@@ -180,17 +188,26 @@ class Cache:
         Nothing may be awaited inside: whatever else is stored meanwhile joins in.
 
         Raises:
-            CacheBroken: the database cannot be written.
+            CacheBroken: the cache cannot be written.
         """
         with self._store.transaction():
             yield
 
     def months(self) -> Months:
-        """Give what is spent by all runs on this directory, month by month."""
+        """Give what is spent by all runs on this cache, month by month."""
         return Months(self._store, now=self._now)
 
+    @property
+    def claims(self) -> Claims | None:
+        """What others ask at the moment; None where no other machine can ask."""
+        return self._store.claims
+
+    def schedule(self, name: str) -> Schedule | None:
+        """Give the rate of that name, for all; None where each process has its own."""
+        return self._store.schedule(name)
+
     def close(self) -> None:
-        """Note what was used, and let go of the database."""
+        """Note what was used, and let go of the place."""
         self._note()
         self._store.close()
 
@@ -230,9 +247,12 @@ class Cache:
         if self._used or self._uses:
             with suppress(CacheBroken), self._store.transaction():
                 self._store.note(sorted(self._used), self._today())
+                # Somebody may have removed some since they were read.
+                there = self._store.held(
+                    {f"{rows.REPLY}{key}" for _, key in self._uses}
+                )
                 for user, key in sorted(self._uses):
-                    # Somebody may have removed it since it was read.
-                    if self._store.holds(f"{rows.REPLY}{key}"):
+                    if f"{rows.REPLY}{key}" in there:
                         self._put_use(user, key)
             self._used.clear()
             self._uses.clear()

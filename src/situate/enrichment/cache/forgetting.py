@@ -10,10 +10,12 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from situate.enrichment.cache import rows
-from situate.enrichment.cache.looking import each_row, looking_into
+from situate.enrichment.cache.database import database_in
+from situate.enrichment.cache.looking import is_there, looking_into
+from situate.enrichment.cache.storage import Storage, open_storage
 from situate.enrichment.cache.store import DATABASE, VECTORS, Store
 from situate.errors import CacheBroken, ConfigError
 from situate.model import digest
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from situate.enrichment.cache.rows import User
+    from situate.enrichment.cache.storage import Place
+
+_Storage = TypeVar("_Storage", bound=Storage)
 
 _AT_ONCE = 1_000
 """Rows removed in one transaction; others write in between."""
@@ -63,13 +68,13 @@ class Traces:
         return not (self.replies or self.answers or self.uses)
 
 
-def find(directory: Path, user: User, told: Told) -> Traces:
+def find(place: Place, user: User, told: Told) -> Traces:
     """Look through a cache; one that is not there has nothing.
 
     Raises:
         CacheBroken: the database cannot be read.
     """
-    if not (directory / DATABASE).is_file():
+    if not is_there(place):
         return Traces()
     own, document = rows.uses_of(user), digest(user.doc_id)
     uses: set[str] = set()
@@ -78,8 +83,8 @@ def find(directory: Path, user: User, told: Told) -> Traces:
     answers: set[str] = set()
     kept: set[str] = set()
     foreign = 0
-    with looking_into(directory) as database:
-        for row in each_row(database, rows.USE):
+    with looking_into(place) as found:
+        for row in found.rows(rows.USE):
             if not isinstance(row.content, rows.Use):
                 continue
             if row.key.startswith(own):
@@ -90,7 +95,7 @@ def find(directory: Path, user: User, told: Told) -> Traces:
             if row.content.document == document:
                 corpora.add(row.content.corpus)
         alone = mine - others
-        for row in each_row(database):
+        for row in found.rows():
             match row.content:
                 case None:
                     foreign += 1
@@ -109,7 +114,7 @@ def find(directory: Path, user: User, told: Told) -> Traces:
     )
 
 
-def erase(directory: Path, user: User, traces: Traces) -> None:
+def erase(place: Place, user: User, traces: Traces) -> None:
     """Remove what was found, so that no byte of it is left on the disk.
 
     The rows that say what the document uses go last, and are written first where
@@ -122,7 +127,7 @@ def erase(directory: Path, user: User, traces: Traces) -> None:
     """
     own = rows.uses_of(user)
     uses = {f"{own}{key.removeprefix(rows.REPLY)}" for key in traces.replies}
-    with closing(_writable(directory)) as store:
+    with closing(_writable(open_storage(place))) as store:
         with store.transaction():
             for key in sorted(uses - traces.uses):
                 store.put(key, rows.of_use(user.corpus), day=None)
@@ -141,7 +146,7 @@ def vectors_in(directory: Path) -> int | None:
     """
     if not (directory / VECTORS / DATABASE).is_file():
         return None
-    with looking_into(directory / VECTORS) as database:
+    with database_in(directory / VECTORS) as database:
         ((count,),) = database.execute("SELECT count(*) FROM Cache")
         return int(count)
 
@@ -153,37 +158,33 @@ def erase_vectors(directory: Path) -> None:
         ConfigError: the database cannot be opened, or is read-only.
         CacheBroken: as for `erase`.
     """
-    with closing(_writable(directory / VECTORS)) as store:
+    with closing(_writable(Store(directory / VECTORS))) as store:
         with store.transaction():
             store.change("DELETE FROM Cache", {})
         _rebuild(store)
 
 
-def _rebuild(store: Store) -> None:
+def _rebuild(store: Storage) -> None:
     if not store.rebuild():
         message = (
-            f"cache {str(store.directory)!r}: another process reads what has been "
+            f"cache {str(store.place)!r}: another process reads what has been "
             "removed; forget the document again when that has ended"
         )
         raise CacheBroken(message)
 
 
-def _writable(directory: Path) -> Store:
-    store = Store(directory)
+def _writable(store: _Storage) -> _Storage:
     if store.is_sealed:
         store.close()
-        message = f"cache {str(directory)!r} is read-only; nothing can be removed"
+        message = f"cache {str(store.place)!r} is read-only; nothing can be removed"
         raise ConfigError(message)
     return store
 
 
-def _remove(store: Store, keys: Iterable[str]) -> None:
+def _remove(store: Storage, keys: Iterable[str]) -> None:
     for batch in _batches(keys):
         with store.transaction():
-            for key in batch:
-                store.change(
-                    "DELETE FROM Cache WHERE key = :key AND raw = 1", {"key": key}
-                )
+            store.remove(batch)
 
 
 def _batches(keys: Iterable[str]) -> Iterator[Collection[str]]:

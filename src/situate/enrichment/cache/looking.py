@@ -6,50 +6,23 @@ Nothing that a row says is run or opened.
 
 from __future__ import annotations
 
-import json
-import sqlite3
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
+from situate.addresses import Server
 from situate.enrichment.cache import rows
-from situate.enrichment.cache.store import (
-    DATABASE,
-    LOCK_TIMEOUT_SECONDS,
-    foreign_settings,
-)
-from situate.errors import CacheBroken, ConfigError
+from situate.enrichment.cache.database import DatabaseLooking, database_in
+from situate.enrichment.cache.found import Finding
+from situate.enrichment.cache.store import DATABASE
+from situate.errors import CacheBroken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from decimal import Decimal
-    from pathlib import Path
 
-    from situate.enrichment.cache.rows import Located, Use
-    from situate.model import JsonValue
-
-_RAW = 1  # diskcache's MODE_RAW: the value stands in its row.
-
-_SHOWN = 80
-"""Characters of a foreign key that are shown."""
-
-Content: TypeAlias = "str | tuple[Located, ...] | Decimal | Use"
-"""A raw reply, where answers stand, the spending of a month, or that a document has
-used a reply."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """A row of the database."""
-
-    key: str
-    """As text, whatever it is."""
-    day: str | None
-    """When it was used last, an ISO date in UTC; None when nobody says."""
-    content: Content | None
-    """None when it is not in our form."""
-    problem: str | None
-    """Why it is not in our form, or not of use."""
+    from situate.enrichment.cache.found import Looking
+    from situate.enrichment.cache.storage import Place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,21 +42,12 @@ class Statistics:
     foreign_rows: int
     """Rows that are not in our form; `verify` names them."""
     bytes: int
-    """On the disk."""
+    """On the disk; on a server, those of keys and values."""
     oldest_use: str | None
     """ISO date in UTC; None in an empty cache."""
     newest_use: str | None
     spent_usd: Mapping[str, Decimal]
     """By calendar month in UTC, with what is set aside for requests on the wire."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """Something that is wrong with a cache."""
-
-    subject: str
-    """The key of a row, or `database`."""
-    message: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +58,7 @@ class Verdict:
     findings: tuple[Finding, ...]
 
 
-def statistics(directory: Path) -> Statistics:
+def statistics(place: Place) -> Statistics:
     """Count what a cache holds.
 
     Raises:
@@ -108,8 +72,8 @@ def statistics(directory: Path) -> Statistics:
     documents: set[tuple[str, str]] = set()
     days: set[str] = set()
     spent: dict[str, Decimal] = {}
-    with looking_into(directory) as database:
-        for row in each_row(database):
+    with looking_into(place) as found:
+        for row in found.rows():
             kind, _, name = row.key.partition(":")
             match row.content:
                 case None:
@@ -127,6 +91,7 @@ def statistics(directory: Path) -> Statistics:
                     spent[name] = usd
             if row.day is not None and f"{kind}:" in {rows.ANSWERS, rows.REPLY}:
                 days.add(row.day)
+        size = found.size()
     return Statistics(
         answers=answers,
         replies=len(replies),
@@ -134,14 +99,14 @@ def statistics(directory: Path) -> Statistics:
         unattributed_replies=len(replies - attributed),
         documents=len(documents),
         foreign_rows=foreign,
-        bytes=bytes_of(directory),
+        bytes=size,
         oldest_use=min(days, default=None),
         newest_use=max(days, default=None),
         spent_usd=dict(sorted(spent.items())),
     )
 
 
-def verify(directory: Path) -> Verdict:
+def verify(place: Place) -> Verdict:
     """Look at every row and at the database itself; name all that is wrong.
 
     Raises:
@@ -152,9 +117,9 @@ def verify(directory: Path) -> Verdict:
     replies: set[str] = set()
     referring: list[tuple[str, str]] = []
     try:
-        with looking_into(directory) as database:
-            findings += _faults(database)
-            for row in each_row(database):
+        with looking_into(place) as found:
+            findings += found.faults()
+            for row in found.rows():
                 count += 1
                 if row.problem is not None:
                     findings.append(Finding(subject=row.key, message=row.problem))
@@ -174,133 +139,24 @@ def verify(directory: Path) -> Verdict:
     return Verdict(rows=count, findings=tuple(findings))
 
 
+def is_there(place: Place) -> bool:
+    """Tell whether there is a cache; a server has one, be it empty."""
+    return isinstance(place, Server) or (place / DATABASE).is_file()
+
+
 @contextmanager
-def looking_into(directory: Path) -> Iterator[sqlite3.Connection]:
-    """Open the database of a cache to read it.
+def looking_into(place: Place) -> Iterator[Looking]:
+    """Open a cache to read it.
 
     Raises:
         ConfigError: there is none.
         CacheBroken: it cannot be read, now or inside the block.
     """
-    path = directory / DATABASE
-    if not path.is_file():
-        message = f"cache {str(directory)!r}: there is none; name its directory"
-        raise ConfigError(message)
-    try:
-        address = f"{path.absolute().as_uri()}?mode=ro"
-        with closing(
-            sqlite3.connect(
-                address, uri=True, timeout=LOCK_TIMEOUT_SECONDS, isolation_level=None
-            )
-        ) as database:
-            # What others write meanwhile is not seen in half.
-            database.execute("BEGIN")
-            # Bytes that are no UTF-8 are for us to name, not for the driver.
-            database.text_factory = _text
-            yield database
-    except (OSError, sqlite3.Error) as error:
-        message = f"cache {str(directory)!r} cannot be read: {error}"
-        raise CacheBroken(message) from error
+    if isinstance(place, Server):
+        from situate.enrichment.cache.shared import server_at
 
-
-def each_row(database: sqlite3.Connection, kind: str | None = None) -> Iterator[Row]:
-    """Yield the rows of a database, or of one kind, in the order of their keys.
-
-    Raises:
-        sqlite3.Error: it cannot be read.
-    """
-    found = database.execute(
-        "SELECT key, raw, mode, filename, value, "
-        "coalesce(tag, date(access_time, 'unixepoch')) FROM Cache "
-        "WHERE :first IS NULL OR (key >= :first AND key < :past) ORDER BY key",
-        {"first": kind, "past": kind and rows.past(kind)},
-    )
-    for key, raw, mode, filename, value, day in found:
-        content: Content | None = None
-        if not isinstance(key, str) or raw != 1:
-            problem: str | None = "its key is no text: situate has not written it"
-        elif filename is not None:
-            problem = f"it names a file, {filename!r:.{_SHOWN}}; none is ever opened"
-        elif mode != _RAW or not isinstance(value, str):
-            problem = "it is pickled or no text; it is never read"
-        else:
-            content, problem = _content(key, value)
-        yield Row(
-            key=key if isinstance(key, str) else f"{key!r:.{_SHOWN}}",
-            day=day if isinstance(day, str) else None,
-            content=content,
-            problem=problem,
-        )
-
-
-def _content(key: str, text: str) -> tuple[Content | None, str | None]:
-    """Read what a row holds, or say why it is not ours."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None, "its value is no JSON"
-    if not isinstance(value, dict) or value.get("schema") != rows.SCHEMA:
-        return None, f"its value is no object of version {rows.SCHEMA}"
-    content: Content | None
-    if key.startswith(rows.USE):
-        content = rows.use_in(key, value)
+        with server_at(place) as looking:
+            yield looking
     else:
-        for kind, reader in _READERS.items():
-            if key.startswith(kind):
-                content = reader(value)
-                break
-        else:
-            return None, "its key is of no kind that situate writes"
-    if content is None:
-        return None, "its value is not in the form of its kind"
-    if isinstance(content, str) and not rows.is_reply(content):
-        return content, "the reply in it is no JSON object"
-    return content, _odd_marker(content) if isinstance(content, tuple) else None
-
-
-def _odd_marker(located: tuple[Located, ...]) -> str | None:
-    """Say which marker stands for no passage, None where all do."""
-    for marker in (each.marker for each in located if each.marker is not None):
-        if not (marker.isascii() and marker.isdecimal()):
-            return f"its marker is no number: {marker!r:.{_SHOWN}}"
-    return None
-
-
-_READERS: dict[str, Callable[[Mapping[str, JsonValue]], Content | None]] = {
-    rows.REPLY: rows.reply_in,
-    rows.ANSWERS: rows.answers_in,
-    rows.MONTH: rows.month_in,
-}
-
-
-def _faults(database: sqlite3.Connection) -> Iterator[Finding]:
-    """Name what is wrong with the database as such."""
-    for (message,) in database.execute("PRAGMA integrity_check"):
-        if message != "ok":
-            yield Finding(subject="database", message=str(message))
-    for name in foreign_settings(database):
-        message = f"a setting is not known: {name:.{_SHOWN}}"
-        yield Finding(subject="database", message=message)
-    for name in _doubled_settings(database):
-        message = f"a setting stands there more than once: {name:.{_SHOWN}}"
-        yield Finding(subject="database", message=message)
-
-
-def _doubled_settings(database: sqlite3.Connection) -> list[str]:
-    """Name settings that have two values: diskcache cannot open such a database."""
-    tables = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-    if ("Settings",) not in tables.fetchall():
-        return []
-    doubled = database.execute(
-        "SELECT key FROM Settings GROUP BY key HAVING count(*) > 1 ORDER BY key"
-    )
-    return [str(key) for (key,) in doubled]
-
-
-def bytes_of(directory: Path) -> int:
-    """Add up the database and the files that SQLite keeps beside it."""
-    return sum(path.stat().st_size for path in directory.glob(f"{DATABASE}*"))
-
-
-def _text(value: bytes) -> str:
-    return value.decode("utf-8", "surrogateescape")
+        with database_in(place) as database:
+            yield DatabaseLooking(database, place)

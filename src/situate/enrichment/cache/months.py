@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from datetime import UTC
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from situate.enrichment.budget import Month
 from situate.enrichment.cache import rows
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
-    from situate.enrichment.cache.store import Store
+    from situate.enrichment.cache.storage import Storage
+
+
+_Result = TypeVar("_Result")
 
 
 def _nothing() -> None:
@@ -34,7 +37,7 @@ class Months:
     the wire. What it cost more is written at once.
     """
 
-    def __init__(self, store: Store, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, store: Storage, *, now: Callable[[], datetime]) -> None:
         """Take the database, and the clock that says which month it is."""
         self._store = store
         self._now = now
@@ -75,9 +78,10 @@ class Months:
             CacheBroken: as for `reserve`; then nothing of it is written.
         """
         name = self._name()
-        granted: list[Month | None] = []
-        with self._store.transaction():
+
+        def work() -> list[Month | None]:
             along()
+            granted: list[Month | None] = []
             if wishes:
                 totals = self._settled()
                 total = totals.setdefault(name, self._written(name))
@@ -88,6 +92,9 @@ class Months:
                 totals[name] = total
                 if self._owed or any(granted):
                     self._write(totals)
+            return granted
+
+        granted = self._alone(work, name)
         if wishes:
             self._owed.clear()
         self._on_the_wire += sum(month is not None for month in granted)
@@ -104,11 +111,15 @@ class Months:
         if self._on_the_wire and owed <= 0:
             return
         try:
-            with self._store.transaction():
-                self._write(self._settled())
+            self._alone(lambda: self._write(self._settled()))
         except CacheBroken:
             return
         self._owed.clear()
+
+    def _alone(self, work: Callable[[], _Result], *names: str) -> _Result:
+        """Do work on these months, and those that something is owed to."""
+        reading = {f"{rows.MONTH}{name}" for name in (*names, *self._owed)}
+        return self._store.atomically(work, reading=reading)
 
     def _settled(self) -> dict[str, Decimal]:
         """Give the months that something is owed to, with it.
@@ -134,7 +145,7 @@ class Months:
             return Decimal(0)
         # Nothing is spent on top of an amount that nobody can read.
         message = (
-            f"cache {str(self._store.directory)!r} does not say in a form that can be "
+            f"cache {str(self._store.place)!r} does not say in a form that can be "
             f"read what was spent in {name}; see `situate cache verify`"
         )
         raise CacheBroken(message)

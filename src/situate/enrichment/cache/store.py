@@ -13,16 +13,19 @@ import json
 import os
 import sqlite3
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from situate.enrichment.cache import deletions
 from situate.enrichment.cache.mounts import refuse_network
 from situate.enrichment.cache.rows import SCHEMA, past
 from situate.enrichment.cache.sealed import SealedRows
+from situate.enrichment.cache.storage import Stored
 from situate.errors import CacheBroken, ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from datetime import date
     from pathlib import Path
 
     from situate.model import JsonValue
@@ -64,13 +67,10 @@ KNOWN_SETTINGS = frozenset(_SETTINGS) | {
 LOCK_TIMEOUT_SECONDS = 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stored:
-    """A value as it was stored."""
+_Result = TypeVar("_Result")
 
-    value: Mapping[str, JsonValue]
-    day: str | None
-    """When it was used last, as far as that is noted: an ISO date in UTC."""
+_ASKED_AT_ONCE = 500
+"""Keys in one statement; SQLite takes 32,766."""
 
 
 class Store:
@@ -84,7 +84,8 @@ class Store:
         Raises:
             ConfigError: it cannot be used; nothing has been asked yet.
         """
-        self.directory = directory
+        self.place = self.directory = directory
+        self.claims: None = None
         self.warnings: tuple[str, ...] = ()
         self.is_sealed = False
         """Whether it can be read and not written."""
@@ -131,6 +132,27 @@ class Store:
         with self._failures():
             return key in self._rows
 
+    def held(self, keys: Collection[str]) -> set[str]:
+        """Say which of some keys have a row, be it ours or not.
+
+        Raises:
+            CacheBroken: the database cannot be read.
+        """
+        found: set[str] = set()
+        rest = iter(keys)
+        with self._failures():
+            while batch := list(islice(rest, _ASKED_AT_ONCE)):
+                marks = ", ".join("?" * len(batch))
+                asked = f"SELECT key FROM Cache WHERE raw = 1 AND key IN ({marks})"  # noqa: S608 - question marks alone
+                found.update(key for (key,) in self._sql(asked, batch))
+        return found
+
+    def read_ahead(self, keys: Collection[str]) -> None:
+        """Leave it: a row takes as long by itself as with others."""
+
+    def schedule(self, name: str) -> None:
+        """Give none: a database keeps no rates."""
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Write everything inside or nothing; on the disk when the block ends.
@@ -146,6 +168,20 @@ class Store:
                 self._end_transaction()
                 raise
 
+    def atomically(
+        self,
+        work: Callable[[], _Result],
+        *,
+        reading: Collection[str],  # noqa: ARG002 - a transaction covers all there is
+    ) -> _Result:
+        """Do work in a transaction that nobody comes between.
+
+        Raises:
+            CacheBroken: the database cannot be written.
+        """
+        with self.transaction():
+            return work()
+
     def put(self, key: str, value: Mapping[str, JsonValue], *, day: str | None) -> None:
         """Write a value, inside a transaction."""
         self._rows.set(key, value, tag=day)
@@ -158,6 +194,31 @@ class Store:
                 "AND (tag IS NULL OR tag < :day)",
                 {"day": day, "key": key},
             )
+
+    def remove(self, keys: Iterable[str]) -> None:
+        """Remove rows, inside a transaction."""
+        for key in keys:
+            self.change("DELETE FROM Cache WHERE key = :key AND raw = 1", {"key": key})
+
+    def remove_unused(self, kind: str, *, before: date, today: date) -> int:
+        """Remove the rows of a kind that were not used since a day; say how many.
+
+        Raises:
+            CacheBroken: the database cannot be written; what is removed stays so.
+        """
+        return deletions.remove_unused(self, kind, before=before, today=today)
+
+    def remove_orphans(self) -> None:
+        """Remove uses of replies that are gone.
+
+        Raises:
+            CacheBroken: as for `remove_unused`.
+        """
+        deletions.remove_orphans(self)
+
+    def size(self) -> int:
+        """Give the bytes of the database and of the files that SQLite keeps beside."""
+        return bytes_of(self.directory)
 
     def change(self, statement: str, values: Mapping[str, str | int]) -> int:
         """Run a statement of upkeep, inside a transaction; give the rows it changed."""
@@ -320,6 +381,11 @@ class Store:
                 f"({', '.join(wrong)}); name another cache.directory"
             )
             raise ConfigError(message)
+
+
+def bytes_of(directory: Path) -> int:
+    """Add up the database and the files that SQLite keeps beside it."""
+    return sum(path.stat().st_size for path in directory.glob(f"{DATABASE}*"))
 
 
 def foreign_settings(database: sqlite3.Connection) -> list[str]:

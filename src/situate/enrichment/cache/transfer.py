@@ -17,16 +17,15 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from situate.enrichment.cache import rows
-from situate.enrichment.cache.looking import each_row, looking_into
+from situate.enrichment.cache.looking import looking_into
 from situate.errors import RecordError
 from situate.records import from_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
     from situate.enrichment.cache.rows import Located, Use
-    from situate.enrichment.cache.store import Store
+    from situate.enrichment.cache.storage import Place, Storage
     from situate.model import JsonValue
 
 _AT_ONCE = 500
@@ -79,18 +78,18 @@ class _Line:
     content: str | tuple[Located, ...] | Use
 
 
-def carry_out(directory: Path, exported: Exported) -> Iterator[dict[str, JsonValue]]:
+def carry_out(place: Place, exported: Exported) -> Iterator[dict[str, JsonValue]]:
     """Yield everything that is paid for, as it stood at one moment.
 
     `exported` is kept up to date.
 
     Raises:
         ConfigError: there is no cache.
-        CacheBroken: the database cannot be read.
+        CacheBroken: the cache cannot be read.
     """
-    with looking_into(directory) as database:
+    with looking_into(place) as found:
         for kind in (rows.REPLY, rows.ANSWERS, rows.USE):
-            for row in each_row(database, kind):
+            for row in found.rows(kind):
                 match row.content:
                     case str(raw) if row.problem is None:
                         exported.replies += 1
@@ -107,7 +106,7 @@ def carry_out(directory: Path, exported: Exported) -> Iterator[dict[str, JsonVal
 
 
 def take_in(
-    store: Store, lines: Iterable[tuple[str, bytes]], *, today: str
+    store: Storage, lines: Iterable[tuple[str, bytes]], *, today: str
 ) -> Imported:
     """Put in what is not here yet; each line comes with what it is called.
 
@@ -116,7 +115,7 @@ def take_in(
     Uses come along with their replies and are not counted.
 
     Raises:
-        CacheBroken: the database cannot be written; what is in so far stays.
+        CacheBroken: the cache cannot be written; what is in so far stays.
         RecordError: the file cannot be read.
     """
     result = _Import()
@@ -171,7 +170,7 @@ def _line(record: dict[str, JsonValue], where: str) -> _Line:
     return _Line(where=where, key=key, content=content)
 
 
-def _merge(store: Store, line: _Line, result: _Import, today: str) -> None:
+def _merge(store: Storage, line: _Line, result: _Import, today: str) -> None:
     stored = store.get(line.key)
     if isinstance(line.content, str):
         here = rows.reply_in(stored.value) if stored else None
@@ -200,7 +199,7 @@ def _merge(store: Store, line: _Line, result: _Import, today: str) -> None:
         result.answers += 1
 
 
-def _merge_use(store: Store, line: _Line, use: Use, result: _Import) -> None:
+def _merge_use(store: Storage, line: _Line, use: Use, result: _Import) -> None:
     if store.holds(f"{rows.REPLY}{use.reply}"):
         store.put(line.key, rows.of_use(use.corpus), day=None)
     else:

@@ -96,7 +96,7 @@ def questions(
         return (), True
     works = _planned(job, asking, documents, drawn)
     ledger = job.config.output.beside("queries.ledger.jsonl")
-    with Cache(asking.cache_directory) as cache, Ledger(ledger) as entries:
+    with Cache(asking.cache_place) as cache, Ledger(ledger) as entries:
         found = _estimated(asking, works, cache)
         watcher.forecast(_forecast(job, asking, found, works))
         if found.requests:

@@ -95,7 +95,7 @@ def statements(
     if not asking.settings.replayed:
         held = Held(outlook=outstanding(asking.cache_directory))
     ledger = job.config.output.beside("compare.ledger.jsonl")
-    with Cache(asking.cache_directory) as cache, Ledger(ledger) as entries:
+    with Cache(asking.cache_place) as cache, Ledger(ledger) as entries:
         summary = ask(job, sources, Kept(cache=cache, ledger=entries, held=held), take)
     spending.usd += summary.cost_usd or 0
     spending.tokens += summary.usage.input + summary.usage.output

@@ -11,8 +11,10 @@ import glob
 import json
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
+from situate.addresses import Server
 from situate.enrichment import forgetting as ledgers
 from situate.enrichment.batches import Tickets, tickets_folder
 from situate.enrichment.cache import User
@@ -35,10 +37,10 @@ from situate.readers.decoding import as_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
 
     from situate.config import Config
     from situate.corpus import Found as Listed
+    from situate.enrichment.cache import Place
     from situate.enrichment.cache.forgetting import Traces
     from situate.enrichment.forgetting import Mentions
     from situate.index.forgetting import Held
@@ -70,7 +72,7 @@ class Removed:
     count: int
     """Lines of files, rows of databases, documents of states, or whole files."""
     where: str
-    """The name of a file or folder."""
+    """The name of a file or folder, or the address of a server."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +166,7 @@ class _Found:
             RecordError: a file cannot be read.
             CacheBroken: the cache cannot be read.
         """
-        output, cache = config.output, config.cache.directory
+        output, cache = config.output, config.cache.place
         _refuse_tickets(config, doc_id)
         states = tuple(index.folder.generations())
         known = indexed.held(doc_id, states, index.pending)
@@ -275,11 +277,10 @@ class _Forgetting:
             folder=None if self.sent is None else self.sent.folder,
         )
 
-    def _note(self, artefact: Artefact, count: int, where: Path) -> None:
+    def _note(self, artefact: Artefact, count: int, where: Place) -> None:
         if count:
-            self._removed.append(
-                Removed(artefact=artefact, count=count, where=where.name)
-            )
+            name = where.name if isinstance(where, Path) else str(where)
+            self._removed.append(Removed(artefact=artefact, count=count, where=name))
 
     def _drafts(self) -> None:
         """Remove what killed runs have left, whosever it is."""
@@ -307,14 +308,15 @@ class _Forgetting:
 
     def _cache(self) -> None:
         directory, traces = self._config.cache.directory, self._found.cache
+        place = self._config.cache.place
         if (count := caches.vectors_in(directory)) is not None:
             # Also when there are none: a kill may have left their bytes.
             caches.erase_vectors(directory)
             self._note("vectors", count, directory)
         if not traces.is_empty:
-            caches.erase(directory, self._user, traces)
-            self._note("replies", len(traces.replies), directory)
-            self._note("answers", len(traces.answers), directory)
+            caches.erase(place, self._user, traces)
+            self._note("replies", len(traces.replies), place)
+            self._note("answers", len(traces.answers), place)
 
     def _ledgers(self) -> None:
         for path, told in self._found.ledgers.items():
@@ -455,6 +457,11 @@ def _beyond(config: Config, sent: Sent | None) -> Iterator[str]:
         yield (
             f"{asked.provider}, which may keep what it was shown, and its batches with "
             "their files: ask it to delete them"
+        )
+    if isinstance(place := config.cache.place, Server):
+        yield (
+            f"the files and copies of {str(place)!r}, which have what is removed until "
+            "the server writes them anew (BGREWRITEAOF, BGSAVE)"
         )
     cassette = asked.replay
     if cassette is not None and cassette.is_file():

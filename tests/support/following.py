@@ -1,0 +1,89 @@
+"""Somebody who does what a page says, and sees whether it happens."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Final
+
+import pytest
+from typer.testing import CliRunner
+
+from situate.cli import app
+from tests.support.fixtures import regenerating
+from tests.support.pages import blocks, rewrite
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support.pages import Block
+
+RUN: Final = re.compile(r"\b[0-9a-f]{16}\b")
+
+
+def followed(page: Path, folder: Path) -> tuple[list[str], list[str]]:
+    """Follow a page in a folder; give what its blocks show, and what happens."""
+    reader = Reader(folder)
+    happens = [reader.follow(block) for block in blocks(page)]
+    if regenerating():
+        texts = iter(happens)
+        rewrite(page, lambda _: next(texts))
+        pytest.skip(f"{page.name} was rewritten; review its diff")
+    return [block.text for block in blocks(page)], happens
+
+
+class Reader:
+    """Somebody who does what a page says, block by block, in one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._run = "RUN"
+        self._printed = ""
+
+    def follow(self, block: Block) -> str:
+        """Give a block with what it shows today."""
+        if block.name is not None:
+            path = self._folder / block.name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block.text, "utf-8")
+        match block.kind:
+            case "console":
+                return self._console(block.text)
+            case "python":
+                self._printed = python(block.text)
+            case "text":
+                return self._printed
+        return block.text
+
+    def _console(self, text: str) -> str:
+        commands = [line for line in text.splitlines() if line.startswith("$ ")]
+        return "".join(f"{line}\n{self._shown(line[2:])}" for line in commands)
+
+    def _shown(self, command: str) -> str:
+        """Run a command and give what a terminal would show, RUN for a delta's name."""
+        words = shlex.split(command.replace("RUN", self._run))
+        environment: dict[str, str] = {}
+        while "=" in words[0]:
+            key, _, value = words.pop(0).partition("=")
+            environment[key] = value
+        if words[0] == "situate":
+            output = CliRunner().invoke(app, words[1:], env=environment).output
+        else:
+            output = subprocess.run(
+                words, cwd=self._folder, capture_output=True, text=True, check=True
+            ).stdout
+        if runs := RUN.findall(output):
+            self._run = runs[-1]
+        shown = RUN.sub("RUN", output.replace(f"{self._folder}{os.sep}", ""))
+        return shown if not shown or shown.endswith("\n") else f"{shown}\n"
+
+
+def python(block: str) -> str:
+    """Give what a Python block prints today."""
+    done = subprocess.run(
+        [sys.executable, "-c", block], capture_output=True, text=True, check=True
+    )
+    return done.stdout
