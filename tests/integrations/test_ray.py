@@ -34,6 +34,9 @@ RAY = ("--engine", "ray", "--workers", "2")
 
 _LONGEST_SECONDS = 300
 
+LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F"}
+"""127.0.0.1, as the kernel of a machine with the little end first writes it."""
+
 DEADLY = """\
 import importlib.machinery, os, sys
 
@@ -114,7 +117,13 @@ def published(corpus: Corpus) -> dict[str, bytes]:
 
 
 def workers_of(process: subprocess.Popen[str]) -> list[int]:
-    """Find the workers that were started below a process, by their titles."""
+    """Find the workers that were started below a process."""
+    titles = below(process)
+    return [number for number, title in titles.items() if "MapWorker" in title]
+
+
+def below(process: subprocess.Popen[str]) -> dict[int, str]:
+    """Find what was started by a process, and by that, with its title."""
     parents, titles = {}, {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -129,7 +138,23 @@ def workers_of(process: subprocess.Popen[str]) -> list[int]:
             number = parents[number]
         return number == process.pid
 
-    return [n for n, title in titles.items() if "MapWorker" in title and is_below(n)]
+    return {number: title for number, title in titles.items() if is_below(number)}
+
+
+def heard_on(process: subprocess.Popen[str]) -> set[str]:
+    """Give the addresses at which it, and what it started, can be reached, in hex."""
+    sockets = set()
+    for number in below(process):
+        for descriptor in Path(f"/proc/{number}/fd").glob("*"):
+            with suppress(OSError):
+                sockets.add(str(descriptor.readlink()))
+    found = set()
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A" and f"socket:[{fields[9]}]" in sockets:
+                found.add(fields[1].partition(":")[0])
+    return found
 
 
 def processes_that_name(folder: Path) -> list[str]:
@@ -169,13 +194,17 @@ def test_a_run_on_ray_publishes_what_a_run_does(
 def test_a_worker_that_is_killed_costs_nothing_twice(
     tmp_path: Path, model: MockModel
 ) -> None:
-    """But what it had on the wire; the output is that of a run nobody killed."""
+    """But what it had on the wire; the output is that of a run nobody killed.
+
+    Nor can anybody reach its workers from elsewhere.
+    """
     alone, ray = (written(tmp_path / name, 160) for name in ("alone", "ray"))
     ran(ask(alone, model))
     before = model.statistics
 
     process = started(ask(ray, model), *RAY)
     assert model.wait_for_calls(before.calls + 60, timeout_seconds=_LONGEST_SECONDS)
+    addresses = heard_on(process)
     victim, *_ = workers_of(process)
     os.kill(victim, signal.SIGKILL)
     kept, at_kill = stored(ray), model.statistics
@@ -189,6 +218,7 @@ def test_a_worker_that_is_killed_costs_nothing_twice(
     assert not kept & asked_again.keys()
     assert max(repeated.values()) <= 2
     assert sum(repeated.values()) - len(repeated) <= 8
+    assert addresses == LOOPBACK
 
 
 def test_a_document_that_ends_its_process_fails_alone(tmp_path: Path) -> None:

@@ -100,6 +100,8 @@ def test_a_missing_package_is_named_with_what_installs_it(
     """One line and exit code 2, before any work."""
     corpus = handbook(tmp_path)
     monkeypatch.setitem(sys.modules, "ray", None)
+    for name in ("RAY_USAGE_STATS_ENABLED", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"):
+        monkeypatch.setenv(name, "0")
 
     code, said = told("run", str(corpus.config), "--engine", "ray")
 

@@ -21,6 +21,25 @@ _LONGEST_FOLDER = 40
 """Characters of a folder in which Ray can still name its sockets (103 on macOS)."""
 
 
+def require() -> None:
+    """Make sure that Ray is here, and that it keeps to this machine if it can.
+
+    Raises:
+        ConfigError: a package is missing.
+    """
+    # What is run says nothing to Ray's makers unless somebody wants it to.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    if "RAY_ADDRESS" not in os.environ:
+        # Else it takes 127.0.0.1 for another name of an address that all can reach;
+        # Ray 2.60 reads this on every system, and as it is imported.
+        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
+    try:
+        import ray.data  # noqa: F401 - whether it can be is the question
+    except ImportError as error:
+        message = f"engine ray: {error.name} is missing; pip install 'situate[ray]'"
+        raise ConfigError(message) from error
+
+
 @contextmanager
 def running(workers: int) -> Iterator[None]:
     """Start Ray on this machine, or join the cluster that RAY_ADDRESS names.
@@ -28,10 +47,7 @@ def running(workers: int) -> Iterator[None]:
     Raises:
         ConfigError: there are too few processors.
     """
-    # What is run says nothing to Ray's makers unless somebody wants it to.
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     import ray
-    import ray.data
 
     logging.getLogger("ray").setLevel(logging.ERROR)
     logging.getLogger("ray.data").setLevel(logging.ERROR)

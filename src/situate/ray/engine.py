@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from situate.errors import ConfigError, SituateError
 from situate.manifest import NOTHING_SPENT, Spent
-from situate.ray.cluster import running
+from situate.ray.cluster import require, running
 from situate.ray.documents import SOURCE
 from situate.ray.register import Register
 from situate.ray.rows import outcomes
@@ -65,11 +65,7 @@ class Engine:
         Raises:
             ConfigError: a package is missing, or a config cannot be shared.
         """
-        try:
-            import ray.data  # noqa: F401 - whether it can be is the question
-        except ImportError as error:
-            message = f"engine ray: {error.name} is missing; pip install 'situate[ray]'"
-            raise ConfigError(message) from error
+        require()
         for job in jobs:
             shared(job.config, self._workers)
 
