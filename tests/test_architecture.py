@@ -54,7 +54,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     (*("manifest", "corpus", "listing", "output"),),
     ("index", "export"),
     (*("check", "diff", "pipeline", "inspect"),),
-    ("integrations", "service"),
+    ("integrations", "ray", "service"),
     ("cli", "__main__"),
 )
 """From the ground up: a module may use its own layer and those below it."""
@@ -79,12 +79,14 @@ SLOW = (
     "lxml",
     "numpy",
     "openai",
+    "pandas",
     "prometheus_client",
     "pyarrow",
     "pydantic",
     "pypdfium2",
     "pyromark",
     "python_multipart",
+    "ray",
     "redis",
     "regex",
     "rich",

@@ -32,7 +32,7 @@ def corpus(folder: Path, documents: int = 40) -> Corpus:
 def several(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make any corpus large enough for several processes."""
     monkeypatch.setattr(parallel, "SMALLEST", 0)
-    monkeypatch.setattr(parallel, "_processors", lambda: 2)
+    monkeypatch.setattr(parallel, "processors", lambda: 2)
 
 
 def test_processes_write_what_one_would(
@@ -92,7 +92,7 @@ def test_no_process_outlives_the_run_that_started_it(tmp_path: Path) -> None:
         "        time.sleep(60)\n"
         "if __name__ == '__main__':\n"
         "    parallel.SMALLEST = 0\n"
-        "    parallel._processors = lambda: 2\n"
+        "    parallel.processors = lambda: 2\n"
         "    run(load([pathlib.Path(sys.argv[1])], environment={}), Slow())\n"
     )
     script = tmp_path / "script.py"
@@ -136,7 +136,7 @@ def test_an_interrupted_run_ends_at_once_and_stays_ended(tmp_path: Path) -> None
         "from situate.pipeline import parallel\n"
         "if __name__ == '__main__':\n"
         "    parallel.SMALLEST = 0\n"
-        "    parallel._processors = lambda: 2\n"
+        "    parallel.processors = lambda: 2\n"
         "    sys.argv = ['situate', 'run', sys.argv[1]]\n"
         "    main()\n"
     )

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
-import redis
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    import redis
 
 BINARY = shutil.which("redis-server") or shutil.which("valkey-server")
 
@@ -36,6 +37,9 @@ class RedisServer:
 
     def client(self) -> redis.Redis:
         """Give a client of the test's own; close it."""
+        # Environments of integrations load this by the way, and lack the package.
+        import redis
+
         return redis.Redis(port=self.port, decode_responses=True)
 
     def empty(self) -> None:

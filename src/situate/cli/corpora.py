@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from situate.cli import console
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from situate.pipeline.run import Engine
 
 Configs = Annotated[
     list[Path],
@@ -19,7 +25,24 @@ Json = Annotated[
 ]
 
 
-def run(configs: Configs, *, as_json: Json = False) -> None:
+def run(
+    configs: Configs,
+    *,
+    engine: Annotated[
+        Literal["ray"] | None,
+        typer.Option(help="Work on Ray Data instead of in this process. [no]"),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=10_000,
+            metavar="N",
+            help="Processes of the engine. [as many as there are processors]",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
     """Read, cut, enrich where the config says so, and write chunks.
 
     Corpora are worked on one after another. What enrichment will cost, in
@@ -36,13 +59,34 @@ def run(configs: Configs, *, as_json: Json = False) -> None:
 
     with console.errors():
         loaded = load(configs, environment=os.environ)
-        with console.Terminal() as terminal:
-            results = pipeline.run(loaded, terminal)
+        with _started(engine, workers) as started, console.Terminal() as terminal:
+            results = pipeline.run(loaded, terminal, started)
     if as_json:
         console.as_json(results)
     for result in results:
         console.say("\n  ".join(result_lines(result)))
     raise typer.Exit(pipeline.exit_code(results))
+
+
+def _started(
+    engine: Literal["ray"] | None, workers: int | None
+) -> AbstractContextManager[Engine | None]:
+    """Give what a run works on; None where that is this process.
+
+    Raises:
+        ConfigError: there are workers and no engine.
+    """
+    from situate.errors import ConfigError
+
+    if engine is not None:
+        from situate.pipeline.parallel import processors
+        from situate.ray.engine import Engine
+
+        return Engine(workers or processors())
+    if workers is not None:
+        message = "--workers is for --engine ray; a run takes all processors itself"
+        raise ConfigError(message)
+    return nullcontext()
 
 
 def plan(

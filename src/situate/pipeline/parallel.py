@@ -38,7 +38,7 @@ def write_all(
     Processes are spawned: a script that calls this runs it below
     `if __name__ == "__main__"`.
     """
-    processes = min(_processors(), len(sources))
+    processes = min(processors(), len(sources))
     if processes < 2 or _bytes(sources) < SMALLEST:
         for source in sources:
             yield write_one(preparer, source)
@@ -56,7 +56,7 @@ def write_all(
             yield pool.result(future, write_one, name, first)
 
 
-def _processors() -> int:
+def processors() -> int:
     """Count the processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from situate import parquet
 from situate.errors import ConfigError, Locked, SituateError
@@ -21,7 +21,7 @@ from situate.pipeline.tally import Tally
 from situate.pipeline.written import Written, written
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from situate.config import Config
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
 DONE, FAILED, REFUSED, INCOMPLETE, LOCKED = range(5)
 """Exit codes: done; nothing published; config or usage; published, but not what
 was asked for; another run holds the lock."""
-
-_TOLD = 10
-"""Warnings of enrichment that are said aloud; all are in the manifest."""
 
 _WORST_FIRST = (FAILED, REFUSED, LOCKED, INCOMPLETE, DONE)
 
@@ -63,8 +60,35 @@ def exit_code(results: Sequence[Result]) -> int:
     return min((result.exit_code for result in results), key=_WORST_FIRST.index)
 
 
-def run(configs: Sequence[Config], watcher: Watcher) -> tuple[Result, ...]:
+class Engine(Protocol):
+    """Works on the documents of a corpus in processes of its own."""
+
+    def check(self, jobs: Sequence[Job]) -> None:
+        """Find out, before any work, whether it can.
+
+        Raises:
+            ConfigError: it lacks something, or a config asks for what it cannot do.
+        """
+
+    def work(
+        self,
+        job: Job,
+        sources: Sequence[Source],
+        publish: Callable[[Written | Failed], None],
+    ) -> Spent:
+        """Read, cut and ask; `publish` gets the documents in their order.
+
+        Raises:
+            SituateError: nothing can be published.
+        """
+
+
+def run(
+    configs: Sequence[Config], watcher: Watcher, engine: Engine | None = None
+) -> tuple[Result, ...]:
     """Work on corpora one after another; a failing one does not stop the others.
+
+    In this process, and those it starts, unless there is an `engine`.
 
     Raises:
         ConfigError: something in a config cannot be used; nothing has been done.
@@ -75,12 +99,14 @@ def run(configs: Sequence[Config], watcher: Watcher) -> tuple[Result, ...]:
             parquet.require(f"{job.config.path}: output.parquet")
         if job.asking is not None:
             job.asking.check()
-    return tuple(_result(job, watcher) for job in jobs)
+    if engine is not None:
+        engine.check(jobs)
+    return tuple(_result(job, watcher, engine) for job in jobs)
 
 
-def _result(job: Job, watcher: Watcher) -> Result:
+def _result(job: Job, watcher: Watcher, engine: Engine | None) -> Result:
     try:
-        return _Run(job, watcher).work()
+        return _Run(job, watcher, engine).work()
     except SituateError as error:
         code = {ConfigError: REFUSED, Locked: LOCKED}.get(type(error), FAILED)
         return Result(
@@ -97,8 +123,9 @@ def _result(job: Job, watcher: Watcher) -> Result:
 class _Run:
     """One corpus being worked on."""
 
-    def __init__(self, job: Job, watcher: Watcher) -> None:
+    def __init__(self, job: Job, watcher: Watcher, engine: Engine | None) -> None:
         self._job = job
+        self._engine = engine
         self._config = config_of(job)
         self._watcher = watcher
         self._tally = Tally()
@@ -118,11 +145,14 @@ class _Run:
             Drafts(files, output) as self._drafts,
         ):
             forecast = None
-            if self._job.asking is None:
+            stage = Stage(job=self._job, watcher=self._watcher)
+            if self._job.asking is not None:
+                forecast = stage.forecast(sources)
+            if self._engine is not None:
+                spent = self._elsewhere(sources, forecast, stage, self._engine)
+            elif forecast is None:
                 spent = self._without_statements(sources)
             else:
-                stage = Stage(job=self._job, watcher=self._watcher)
-                forecast = stage.forecast(sources)
                 spent = stage.work(sources, self._write, forecast)
             if len(self._tally.failed) == self._tally.documents:
                 raise none_read(self._tally.documents)
@@ -149,6 +179,26 @@ class _Run:
             ids.add(outcome)
             self._publish(outcome)
         return NOTHING_SPENT
+
+    def _elsewhere(
+        self,
+        sources: Sequence[Source],
+        forecast: Forecast | None,
+        stage: Stage,
+        engine: Engine,
+    ) -> Spent:
+        if forecast is not None:
+            stage.check(forecast)
+        self._watcher.begin(self._config.corpus.name, len(sources))
+        ids = Ids()
+
+        def publish(outcome: Written | Failed) -> None:
+            ids.add(outcome)
+            self._publish(outcome)
+
+        spent = engine.work(self._job, sources, publish)
+        stage.tell(spent)
+        return spent
 
     def _write(self, outcome: Prepared | Failed, chunks: Sequence[Chunk]) -> None:
         """Publish a document with the chunks that came of it."""

@@ -85,11 +85,8 @@ class Stage:
             AuthenticationFailed: the key is wrong.
             SituateError: two documents name one id, or no request can succeed.
         """
-        asking = self.job.asked()
-        needed = forecast.estimate is not None and forecast.estimate.requests > 0
         try:
-            if needed:
-                asking.provider.check()
+            self.check(forecast)
             self.watcher.begin(self.job.config.corpus.name, len(sources))
             with self._kept(sources) as kept:
                 return waited_for(self._through(sources, write, kept))
@@ -98,6 +95,22 @@ class Stage:
                 raise
             unkept = _Unkept(reason=stop_reason_of(error), why=str(error))
             return waited_for(self._through(sources, write, unkept))
+
+    def check(self, forecast: Forecast) -> None:
+        """Find out, where anything is to be asked, whether it can be.
+
+        Raises:
+            AuthenticationFailed: there is no key.
+        """
+        if forecast.estimate is not None and forecast.estimate.requests > 0:
+            self.job.asked().provider.check()
+
+    def tell(self, spent: Spent) -> None:
+        """Say aloud what there is to say of a run."""
+        for warning in spent.warnings[:_TOLD]:
+            self.watcher.note(warning)
+        if len(spent.warnings) > _TOLD:
+            self.watcher.note(f"{len(spent.warnings) - _TOLD} more are in the manifest")
 
     @asynccontextmanager
     async def standing(
@@ -124,12 +137,8 @@ class Stage:
         """Do all of a run, and say aloud what there is to say of it."""
         async with self._standing(kept) as standing:
             await standing.work(sources, write)
-        spent = standing.spent
-        for warning in spent.warnings[:_TOLD]:
-            self.watcher.note(warning)
-        if len(spent.warnings) > _TOLD:
-            self.watcher.note(f"{len(spent.warnings) - _TOLD} more are in the manifest")
-        return spent
+        self.tell(standing.spent)
+        return standing.spent
 
     @asynccontextmanager
     async def _standing(
