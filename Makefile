@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo compare test campaign peers vendortypes integrations record check format lock clean
+.PHONY: demo serve demo-service compare test campaign contract load peers vendortypes \
+	integrations record check format lock clean
 
 $(VENV)/runtime: requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "situate needs Python 3.11 or newer; name one: make PYTHON=python3.11")'
@@ -30,15 +31,35 @@ demo: $(VENV)/runtime
 		echo; echo "--- $$chunk"; $(BIN)/situate show "$$chunk" --chunks $(HANDBOOK) || exit; \
 	done
 
+# The same over HTTP: `make serve` in one terminal, `make demo-service` in another.
+$(VENV)/service: $(VENV)/runtime
+	$(PIP) --no-build-isolation --editable '.[service]'
+	touch $@
+
+serve: $(VENV)/service
+	$(BIN)/situate serve --config-dir config
+
+ADDRESS := http://127.0.0.1:8000
+MANUAL := manuals/bw40-pump-manual.md
+SERVED := out/served.jsonl
+demo-service: $(VENV)/service
+	mkdir -p $(dir $(SERVED))
+	curl --silent --show-error --fail-with-body --header 'Accept: application/x-ndjson' \
+		--form corpus=handbook --output $(SERVED) \
+		--form 'file=@tests/corpora/handbook/$(MANUAL);filename=$(MANUAL)' \
+		$(ADDRESS)/v1/chunk
+	$(BIN)/situate show "$(lastword $(SHOWN))" --chunks $(SERVED)
+
 # Is the sentence worth its price on the demo corpus? Its questions are drafted.
 compare: $(VENV)/development
 	$(BIN)/situate compare config/handbook.toml \
 		--queries tests/corpora/handbook-questions.jsonl \
 		--budget 500,2000
 
-# Two at a time; tests that share something costly name their group.
+# Two at a time; tests that share something costly name their group. What is compiled is
+# kept, whatever the machine says: a hundred processes load it.
 test: $(VENV)/development
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 
 # The property tests on many random documents, and a hundred kills each of runs, of
 # batches and of syncs; takes hours.
@@ -47,6 +68,13 @@ campaign: $(VENV)/development
 		--hypothesis-profile=campaign
 	$(BIN)/python -m pytest tests/test_crash.py tests/enrichment/test_tickets_killed.py \
 		tests/index/test_index_killed.py --kills 100
+
+# The service against its own OpenAPI document, and under fifty clients for two minutes.
+contract: $(VENV)/development
+	$(BIN)/python -m tests.support.contract
+
+load: $(VENV)/development
+	$(BIN)/python -m benchmarks.service_load
 
 # Side by side with other chunkers, in an environment of their own, over a folder of
 # Markdown: make peers CORPUS=FOLDER

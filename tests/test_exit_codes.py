@@ -1,4 +1,8 @@
-"""What the shell sees: exit codes, streams, and signals of a real process."""
+"""What the shell sees: exit codes, streams, and signals.
+
+Of a real process where streams, signals or its end are the point; a code that a command
+gives is the same inside this one, without the second that a process takes to start.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,14 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
+from typer.testing import CliRunner
 
 from situate.check import check
+from situate.cli import app
 from situate.output import Output
 from tests.support.chat import chatting
 from tests.support.corpora import LEAVE, Corpus, asking, handbook
@@ -20,6 +27,8 @@ from tests.support.corpora import LEAVE, Corpus, asking, handbook
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from typer.testing import Result
 
     from tests.support.chat import Chat
 
@@ -50,6 +59,13 @@ def situate(
     )
 
 
+def ended(*arguments: str | Path) -> Result:
+    """Run the command in this process."""
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    return result
+
+
 def test_done_is_0(tmp_path: Path) -> None:
     """Every document was read, nothing was skipped."""
     result = situate("run", handbook(tmp_path).config)
@@ -58,7 +74,7 @@ def test_done_is_0(tmp_path: Path) -> None:
 
 
 def test_nothing_published_is_1(tmp_path: Path) -> None:
-    """A glob that matches nothing."""
+    """A glob that matches nothing; by a real process, as the code above is."""
     corpus = handbook(tmp_path, corpus={"documents": ["none/*.md"]})
 
     result = situate("run", corpus.config)
@@ -72,12 +88,12 @@ def test_a_mistake_of_usage_or_config_is_2(tmp_path: Path) -> None:
     """Told in words, without a traceback."""
     corpus = handbook(tmp_path, chunking={"max_token": 5})
 
-    config = situate("run", corpus.config)
-    usage = situate("run", "--nonsense")
+    config = ended("run", corpus.config)
+    usage = ended("run", "--nonsense")
 
-    assert (config.returncode, usage.returncode) == (2, 2)
-    assert b"nearest: chunking.max_tokens" in config.stderr
-    assert b"Traceback" not in config.stderr + usage.stderr
+    assert (config.exit_code, usage.exit_code) == (2, 2)
+    assert "nearest: chunking.max_tokens" in config.stderr
+    assert "Traceback" not in config.stderr + usage.stderr
 
 
 def test_a_wrong_line_of_a_manifest_is_2(tmp_path: Path) -> None:
@@ -85,11 +101,11 @@ def test_a_wrong_line_of_a_manifest_is_2(tmp_path: Path) -> None:
     corpus = handbook(tmp_path, corpus={"documents": "docs/manifest.jsonl"})
     manifest = corpus.document("manifest.jsonl", '{"path": "leave.md"}\n{"pth": 1}\n')
 
-    result = situate("run", corpus.config)
+    result = ended("run", corpus.config)
 
-    assert result.returncode == 2
-    assert f"{manifest}:2: 'pth' is no field" in result.stderr.decode()
-    assert b"Traceback" not in result.stderr
+    assert result.exit_code == 2
+    assert f"{manifest}:2: 'pth' is no field" in result.stderr
+    assert "Traceback" not in result.stderr
     assert not corpus.chunks.parent.exists()
 
 
@@ -98,9 +114,9 @@ def test_published_but_incomplete_is_3(tmp_path: Path) -> None:
     corpus = handbook(tmp_path)
     corpus.document("bad.md", b"%PDF-1.7 ...")
 
-    result = situate("run", corpus.config)
+    result = ended("run", corpus.config)
 
-    assert result.returncode == 3
+    assert result.exit_code == 3
     assert corpus.chunks.exists()
 
 
@@ -109,10 +125,10 @@ def test_locked_is_4(tmp_path: Path) -> None:
     corpus = handbook(tmp_path)
 
     with Output(corpus.chunks):
-        result = situate("run", corpus.config)
+        result = ended("run", corpus.config)
 
-    assert result.returncode == 4
-    assert b"is being written by another run" in result.stderr
+    assert result.exit_code == 4
+    assert "is being written by another run" in result.stderr
 
 
 WHILE_IMPORTING = """
@@ -321,18 +337,37 @@ def test_a_terminal_that_goes_away_decides_nothing(tmp_path: Path, chat: Chat) -
         pytest.param("chunk PIPE", id="document"),
     ],
 )
-def test_what_is_no_file_is_not_read(tmp_path: Path, command: str) -> None:
+def test_what_is_no_file_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
     """A pipe keeps its reader waiting, a device feeds it for ever."""
     handbook(tmp_path).run()
     os.mkfifo(tmp_path / "leave.md")
     arguments = command.replace("PIPE", "leave.md").split()
+    monkeypatch.chdir(tmp_path)
 
-    with shell(f"cd {tmp_path}; exec", *arguments) as process:
-        _, told = process.communicate(timeout=60)
+    with patience(60):
+        result = ended(*arguments)
 
-    assert process.returncode == 2
-    assert b"it is a folder, a device or a pipe; name a file" in told
-    assert told.count(b"\n") == 1
+    assert result.exit_code == 2
+    assert "it is a folder, a device or a pipe; name a file" in result.stderr
+    assert result.output.count("\n") == 1
+
+
+@contextmanager
+def patience(seconds: int) -> Iterator[None]:
+    """Wait no longer for what waits itself."""
+
+    def give_up(*_: object) -> None:
+        pytest.fail("it waits for ever")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_a_killed_run_is_finished_by_the_next(tmp_path: Path, chat: Chat) -> None:

@@ -59,6 +59,7 @@ def test_a_wheel_holds_prompts_facts_and_the_replies_of_the_demo(
         "situate/_shipped/prompts/situating-v1.md",
         "situate/_shipped/config/models.toml",
         "situate/inspect/assets/page.html",
+        "situate/service/web/assets/reference.css",
         "situate/_shipped/cassettes/replay/handbook.jsonl",
     } <= names
     assert not [name for name in names if name.startswith(("tests/", "benchmarks/"))]

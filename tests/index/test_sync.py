@@ -227,9 +227,9 @@ def test_another_version_of_a_program_reads_everything_anew(
 ) -> None:
     """Nobody knows before what it does otherwise; where it does not nothing is sent."""
     delivered(corpus, store)
-    versions = decisive.version
+    versions = decisive._version
     monkeypatch.setattr(
-        decisive, "version", lambda name: "99" if name == program else versions(name)
+        decisive, "_version", lambda name: "99" if name == program else versions(name)
     )
 
     sent = synced(corpus)

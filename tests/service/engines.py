@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from situate.config import load
 from situate.pipeline.handed import Handed
-from situate.service.engine import Engine
-from situate.service.jobs import Jobs
+from situate.service.engine.engine import Engine
+from situate.service.jobs.jobs import Jobs
 from tests.support.agreements import agreement
 from tests.support.corpora import Corpus, asking
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from situate.corpus import Source
     from situate.pipeline.documents import Preparer
     from situate.pipeline.pool import Crew
-    from situate.service.engine import EngineSettings
+    from situate.service.engine.engine import EngineSettings
     from situate.service.values import Cut, JobView
 
 _T = TypeVar("_T")

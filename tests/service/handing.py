@@ -11,7 +11,7 @@ from situate.pipeline.handed import Handed, source_of
 from situate.pipeline.written import Written
 
 if TYPE_CHECKING:
-    from situate.service.worklist import Worklist
+    from situate.service.jobs.worklist import Worklist
 
 
 SERVED = ("handbook",)

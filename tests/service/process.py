@@ -13,8 +13,8 @@ from contextlib import closing
 from pathlib import Path
 
 from situate.config import load
-from situate.service.engine import Engine, EngineSettings
-from situate.service.jobs import Jobs
+from situate.service.engine.engine import Engine, EngineSettings
+from situate.service.jobs.jobs import Jobs
 
 _GRACE_SECONDS = 20
 

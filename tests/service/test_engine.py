@@ -17,11 +17,11 @@ from situate.errors import ConfigError, ReadError, SituateError
 from situate.pipeline.documents import Failed
 from situate.pipeline.handed import Handed
 from situate.pipeline.written import Written
-from situate.service import cutting, turns
-from situate.service.engine import Engine, EngineSettings
-from situate.service.jobs import Jobs
+from situate.service.engine import cutting, turns
+from situate.service.engine.engine import Engine, EngineSettings
+from situate.service.jobs.jobs import Jobs
+from situate.service.jobs.worklist import Worklist
 from situate.service.values import Busy, JobsBroken
-from situate.service.worklist import Worklist
 from tests.service.engines import (
     SECTIONS,
     Here,
@@ -52,7 +52,7 @@ PRICED = {"model": "gpt-5.4-mini", "max_usd": 100, "max_usd_month": 100}
 @pytest.fixture(autouse=True)
 def _no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut in threads; `test_killed` has processes."""
-    monkeypatch.setattr("situate.service.engine.Pool", Here)
+    monkeypatch.setattr("situate.service.engine.engine.Pool", Here)
 
 
 @pytest.fixture
@@ -333,7 +333,7 @@ def test_an_engine_that_cannot_start_says_so(
         raise SituateError(message)
 
     monkeypatch.setattr("threading.excepthook", lambda _: None)
-    monkeypatch.setattr("situate.service.engine.Pool", broken)
+    monkeypatch.setattr("situate.service.engine.engine.Pool", broken)
     configs = load([corpus_of(tmp_path, []).config], environment={})
     with closing(Jobs(tmp_path / "state")) as jobs:
         engine = Engine(configs, jobs)
@@ -611,7 +611,7 @@ def test_a_mistake_of_ours_ends_one_job_and_not_the_service(
     def mistaken(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("situate.service.turns.write_one", mistaken)
+    monkeypatch.setattr("situate.service.engine.turns.write_one", mistaken)
     corpus = corpus_of(tmp_path, [])
     with served(corpus) as (engine, jobs), caplog.at_level(logging.ERROR):
         view = done(jobs, jobs.add("ann", "handbook", agreements(1)))
@@ -647,7 +647,7 @@ def test_jobs_wait_while_their_database_cannot_be_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The service says so, goes on when it can, and asks for nothing twice."""
-    monkeypatch.setattr("situate.service.schedule._AGAIN_SECONDS", 0.05)
+    monkeypatch.setattr("situate.service.engine.schedule._AGAIN_SECONDS", 0.05)
     real, broken = Worklist.finish, threading.Event()
     broken.set()
 
@@ -701,7 +701,7 @@ def test_nothing_is_asked_while_the_ledger_is_being_rewritten(
     tmp_path: Path, model: MockModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`forget` takes a document out of it, and what is asked meanwhile is noted."""
-    monkeypatch.setattr("situate.service.schedule._AGAIN_SECONDS", 0.05)
+    monkeypatch.setattr("situate.service.engine.schedule._AGAIN_SECONDS", 0.05)
     corpus = corpus_of(tmp_path, [], address=model.openai_url)
     ledger = corpus.chunks.with_name("handbook.ledger.jsonl")
     with served(corpus) as (engine, jobs):

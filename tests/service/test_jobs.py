@@ -17,10 +17,10 @@ import pytest
 from situate.errors import ConfigError, Locked, ReadError
 from situate.manifest import NOTHING_SPENT
 from situate.pipeline.handed import Handed
-from situate.service import database
-from situate.service.jobs import Jobs
+from situate.service.jobs import database
+from situate.service.jobs.jobs import Jobs
+from situate.service.jobs.worklist import Worklist
 from situate.service.values import Bounds, JobsBroken, JobsFigures, NotDone, QueueFull
-from situate.service.worklist import Worklist
 from tests.service.handing import SERVED, bad, handed, some, whole, work_on_all
 
 if TYPE_CHECKING:

@@ -26,9 +26,9 @@ from hypothesis.stateful import (
 
 from situate.errors import ReadError
 from situate.manifest import NOTHING_SPENT
-from situate.service.jobs import Jobs
+from situate.service.jobs.jobs import Jobs
+from situate.service.jobs.worklist import Worklist
 from situate.service.values import Bounds, JobsBroken
-from situate.service.worklist import Worklist
 from tests.service.handing import SERVED, bad, handed, some, whole
 from tests.support.memory_disk import memory_disk
 
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from situate.pipeline.handed import Handed
+    from situate.service.jobs.worklist import Claimed
     from situate.service.values import JobView
-    from situate.service.worklist import Claimed
 
 OWNERS = ("ann", "bob")
 KEPT = 100

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from situate.service.jobs import Jobs
+from situate.service.jobs.jobs import Jobs
 from tests.service.engines import (
     SECTIONS,
     Here,
@@ -125,7 +125,7 @@ def test_jobs_survive_whatever_ends_the_service(
             assert so_far.startswith(result)
             result = so_far
 
-        monkeypatch.setattr("situate.service.engine.Pool", Here)
+        monkeypatch.setattr("situate.service.engine.engine.Pool", Here)
         with closing(Jobs(tmp_path / "state")) as jobs, engine_of([corpus], jobs):
             view = done(jobs, view)
             whole = lines(jobs, view)

@@ -46,7 +46,7 @@ def browser(folder: Path) -> Iterator[Browser]:
         *("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"),
         *("--disable-background-networking", "--disable-component-update"),
         *("--disable-dev-shm-usage", "--hide-scrollbars", "--mute-audio"),
-        "--host-resolver-rules=MAP * ~NOTFOUND",
+        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
         "--remote-debugging-pipe",
         f"--user-data-dir={folder / 'profile'}",
     ]
@@ -116,11 +116,15 @@ class Browser:
 
     def open(self, path: Path, *, fragment: str = "") -> Page:
         """Open a file in a page of its own and wait until it is loaded."""
+        return self.visit(f"{path.as_uri()}{fragment}")
+
+    def visit(self, address: str) -> Page:
+        """Open an address in a page of its own and wait until it is loaded."""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)
         page = Page(self, session["sessionId"], target)
         self._pages[session["sessionId"]] = page
-        page.start(f"{path.as_uri()}{fragment}")
+        page.start(address)
         return page
 
     def close(self, page: Page) -> None:

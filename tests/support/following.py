@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Final
@@ -15,11 +16,15 @@ from typer.testing import CliRunner
 from situate.cli import app
 from tests.support.fixtures import regenerating
 from tests.support.pages import blocks, rewrite
+from tests.support.process import Process
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.support.pages import Block
+
+SHOWN_ADDRESS: Final = "http://127.0.0.1:8000"
+"""What pages show for wherever a service listens."""
 
 RUN: Final = re.compile(r"\b[0-9a-f]{16}\b")
 
@@ -27,7 +32,10 @@ RUN: Final = re.compile(r"\b[0-9a-f]{16}\b")
 def followed(page: Path, folder: Path) -> tuple[list[str], list[str]]:
     """Follow a page in a folder; give what its blocks show, and what happens."""
     reader = Reader(folder)
-    happens = [reader.follow(block) for block in blocks(page)]
+    try:
+        happens = [reader.follow(block) for block in blocks(page)]
+    finally:
+        reader.leave()
     if regenerating():
         texts = iter(happens)
         rewrite(page, lambda _: next(texts))
@@ -42,6 +50,8 @@ class Reader:
         self._folder = folder
         self._run = "RUN"
         self._printed = ""
+        self._service: Process | None = None
+        self._address = SHOWN_ADDRESS
 
     def follow(self, block: Block) -> str:
         """Give a block with what it shows today."""
@@ -62,8 +72,22 @@ class Reader:
         commands = [line for line in text.splitlines() if line.startswith("$ ")]
         return "".join(f"{line}\n{self._shown(line[2:])}" for line in commands)
 
+    def leave(self) -> None:
+        """End what was started in the background."""
+        if self._service is not None:
+            assert self._service.end(signal.SIGTERM) == 0, self._service.said
+
+    def _serve(self, command: str) -> str:
+        """Start a service, at whatever port is free; give what it says."""
+        self._service = Process(*shlex.split(command.removesuffix(" &"))[2:])
+        self._address = self._service.address()
+        return self._service.said.replace(self._address, SHOWN_ADDRESS)
+
     def _shown(self, command: str) -> str:
         """Run a command and give what a terminal would show, RUN for a delta's name."""
+        if command.startswith("situate serve"):
+            return self._serve(command)
+        command = command.replace(SHOWN_ADDRESS, self._address)
         words = shlex.split(command.replace("RUN", self._run))
         environment: dict[str, str] = {}
         while "=" in words[0]:

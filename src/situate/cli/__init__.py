@@ -27,6 +27,7 @@ from situate.cli import (
     index,
     inspecting,
     queries,
+    serve,
     survey,
     why,
 )
@@ -68,6 +69,7 @@ app.command()(index.verify)
 app.command()(index.revert)
 app.command()(forget.forget)
 app.command()(export.export)
+app.command()(serve.serve)
 app.add_typer(queries.app, name="queries")
 app.add_typer(batch.app, name="batch")
 app.add_typer(cache.app, name="cache")

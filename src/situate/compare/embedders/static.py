@@ -7,6 +7,7 @@ but a look-up, so that vectors are not worth keeping and are the same everywhere
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
+    from tokenizers import Tokenizer
 
     from situate.compare.embedders.contract import Role, Rows
 
@@ -46,25 +48,7 @@ class StaticEmbedder:
     name = "static"
 
     def __init__(self, *, instruction: str | None = None) -> None:
-        try:
-            from safetensors.numpy import load_file
-            from tokenizers import Tokenizer
-        except ImportError as error:
-            message = (
-                f"embedder 'static' needs {error.name}; pip install 'situate[compare]'"
-            )
-            raise ConfigError(message) from error
-        folder = _folder()
-        try:
-            weights = load_file(folder / _WEIGHTS)[_TENSOR]
-            tokenizer = Tokenizer.from_file(str(folder / _TOKENIZER))
-        # tokenizers raises plain exceptions, safetensors one of its own.
-        except Exception as error:
-            message = f"embedder 'static': the installed {_PACKAGE} has other files"
-            raise ConfigError(message) from error
-        tokenizer.no_padding()
-        tokenizer.no_truncation()
-        self._weights: NDArray[np.float32] = weights.astype(np.float32)
+        self._weights, tokenizer = _loaded(_folder())
         self._encode = tokenizer.encode_batch_fast
         self._instruction = instruction
 
@@ -87,6 +71,36 @@ class StaticEmbedder:
             part = self._weights[ids[start : start + _TOKENS_AT_ONCE]]
             total += part.sum(axis=0)
         return total / max(1, len(ids))
+
+
+@functools.cache
+def _loaded(folder: Path) -> tuple[NDArray[np.float32], Tokenizer]:
+    """Read table and tokenizer, once in a process: they take a tenth of a second.
+
+    Raises:
+        ConfigError: a package is not installed, or has other files.
+    """
+    try:
+        from safetensors.numpy import load_file
+        from tokenizers import Tokenizer
+    except ImportError as error:
+        message = (
+            f"embedder 'static' needs {error.name}; pip install 'situate[compare]'"
+        )
+        raise ConfigError(message) from error
+    try:
+        weights = load_file(folder / _WEIGHTS)[_TENSOR]
+        tokenizer = Tokenizer.from_file(str(folder / _TOKENIZER))
+    # tokenizers raises plain exceptions, safetensors one of its own.
+    except Exception as error:
+        message = f"embedder 'static': the installed {_PACKAGE} has other files"
+        raise ConfigError(message) from error
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    table = weights.astype(np.float32)
+    # Shared by all who embed with it.
+    table.flags.writeable = False
+    return table, tokenizer
 
 
 def _folder() -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, replace
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
@@ -70,8 +71,9 @@ def _hidden_by(
         yield said if source is None else [said, source]
 
 
+@cache
 def _version(program: str) -> str | None:
-    """Give the version of a program; None where it is not installed."""
+    """Give the version of a program, as it was loaded; None where it is not there."""
     try:
         return version(program)
     except PackageNotFoundError:

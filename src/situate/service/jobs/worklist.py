@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from situate.pipeline.handed import Handed
 from situate.pipeline.written import Written
-from situate.service import happenings, spending
+from situate.service.jobs import happenings, spending
 
 if TYPE_CHECKING:
     import sqlite3
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from situate.manifest import Spent
     from situate.model import JsonValue
     from situate.pipeline.documents import Failed
-    from situate.service.jobs import Jobs
+    from situate.service.jobs.jobs import Jobs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

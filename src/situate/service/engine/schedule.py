@@ -8,14 +8,14 @@ import time
 from typing import TYPE_CHECKING
 
 from situate.errors import Locked
-from situate.service.causes import cause
-from situate.service.listening import ADDED
-from situate.service.turns import Turn, Workplace
+from situate.service.engine.causes import cause
+from situate.service.engine.turns import Turn, Workplace
+from situate.service.jobs.listening import ADDED
 from situate.service.values import JobsBroken
 
 if TYPE_CHECKING:
-    from situate.service.jobs import Jobs
-    from situate.service.worklist import Claimed
+    from situate.service.jobs.jobs import Jobs
+    from situate.service.jobs.worklist import Claimed
 
 _SWEPT_SECONDS = 60.0
 """How often jobs are removed whose time is over."""

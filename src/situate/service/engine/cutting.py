@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from situate.corpus import Source
     from situate.pipeline.pool import Pool
-    from situate.service.worklist import Claimed, Waiting, Worklist
+    from situate.service.jobs.worklist import Claimed, Waiting, Worklist
     from situate.validity import Keep
 
 _AHEAD = 2

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from situate.errors import AuthenticationFailed, SituateError
 from situate.pipeline.pool import Crew, Pool
-from situate.service.at_once import FULL, STOPPING, Uploads, busy
-from situate.service.books import Books
-from situate.service.schedule import Schedule
-from situate.service.served import serve
-from situate.service.turns import Workplace
+from situate.service.engine.at_once import FULL, STOPPING, Uploads, busy
+from situate.service.engine.books import Books
+from situate.service.engine.schedule import Schedule
+from situate.service.engine.served import serve
+from situate.service.engine.turns import Workplace
+from situate.service.jobs.worklist import Worklist
 from situate.service.values import EngineFigures
-from situate.service.worklist import Worklist
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from situate.config import Config
     from situate.pipeline.handed import Handed
     from situate.pipeline.watching import Forecast
-    from situate.service.jobs import Jobs
+    from situate.service.jobs.jobs import Jobs
     from situate.service.values import CorpusView, Cut
 
 _Result = TypeVar("_Result")

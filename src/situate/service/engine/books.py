@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from situate.manifest import NOTHING_SPENT
 from situate.pipeline.written import Written
-from situate.service.spending import together
+from situate.service.jobs.spending import together
 from situate.service.values import CorpusFigures
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from situate.manifest import NOTHING_SPENT
 from situate.pipeline.documents import Failed, Preparer
 from situate.pipeline.written import write_one, written
-from situate.service.cutting import Documents
-from situate.service.spending import committed, together
+from situate.service.engine.cutting import Documents
+from situate.service.jobs.spending import committed, together
 from situate.service.values import JobsBroken
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from situate.pipeline.pool import Pool
     from situate.pipeline.stage import Standing
     from situate.pipeline.written import Written
-    from situate.service.books import Books
-    from situate.service.served import Served
-    from situate.service.worklist import Claimed, Worklist
+    from situate.service.engine.books import Books
+    from situate.service.engine.served import Served
+    from situate.service.jobs.worklist import Claimed, Worklist
 
 _NOTED_SECONDS = 0.2
 """How often it is noted what a job has spent, beside every document that is done. A

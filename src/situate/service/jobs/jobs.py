@@ -13,10 +13,10 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, get_args
 
-from situate.service import happenings, spending
-from situate.service.arrivals import Arrival
-from situate.service.database import Database
-from situate.service.listening import ADDED, Listening
+from situate.service.jobs import happenings, spending
+from situate.service.jobs.arrivals import Arrival
+from situate.service.jobs.database import Database
+from situate.service.jobs.listening import ADDED, Listening
 from situate.service.values import (
     Bounds,
     Failure,

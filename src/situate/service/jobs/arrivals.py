@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from situate.errors import ReadError
 from situate.manifest import NOTHING_SPENT
 from situate.pipeline.handed import source_of
-from situate.service import happenings, spending
+from situate.service.jobs import happenings, spending
 from situate.service.values import QueueFull
 
 if TYPE_CHECKING:
     import sqlite3
 
     from situate.pipeline.handed import Handed
-    from situate.service.database import Database
+    from situate.service.jobs.database import Database
     from situate.service.values import Bounds
 
 _AT_ONCE_BYTES = 1024 * 1024

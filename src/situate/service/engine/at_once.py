@@ -13,9 +13,9 @@ from situate.manifest import NOTHING_SPENT
 from situate.pipeline.documents import Failed
 from situate.pipeline.handed import source_of
 from situate.pipeline.written import written
-from situate.service.causes import cause
-from situate.service.cutting import Elsewhere
-from situate.service.served import Silent
+from situate.service.engine.causes import cause
+from situate.service.engine.cutting import Elsewhere
+from situate.service.engine.served import Silent
 from situate.service.values import Busy, Cut
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from situate.pipeline.pool import Pool
     from situate.pipeline.watching import Forecast
     from situate.pipeline.written import Written
-    from situate.service.books import Books
-    from situate.service.served import Served
+    from situate.service.engine.books import Books
+    from situate.service.engine.served import Served
 
 _Result = TypeVar("_Result")
 

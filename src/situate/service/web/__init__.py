@@ -1,0 +1,1 @@
+"""The service over HTTP: who may ask, what for, and what the answers look like."""
