@@ -95,6 +95,7 @@ def test_uploads_and_jobs_come_out_as_a_run_publishes_them(
         silent = model.statistics.calls
         of_uploads = within(uploads(engine, "handbook", statements=True))
         calls = model.statistics.calls
+        spent = engine.figures().corpora["handbook"].spent
         view = done(jobs, jobs.add("ann", "handbook", documents))
         other = done(jobs, jobs.add("ann", "plain", documents))
         eventually(lambda: engine.figures().jobs_at_work == 0)
@@ -106,6 +107,7 @@ def test_uploads_and_jobs_come_out_as_a_run_publishes_them(
     assert of_uploads == of_jobs == run(asked)
     assert (silent, left) == (0, 0)
     assert calls == model.statistics.calls == 3 * SECTIONS
+    assert spent.requests == 3 * SECTIONS
     assert (view.spent.requests, view.spent.cache_hits) == (0, 3 * SECTIONS)
     assert view.outcomes == {"statement": 3 * SECTIONS}
 
@@ -125,6 +127,22 @@ def test_a_bad_document_fails_alone(tmp_path: Path) -> None:
     assert (view.state, view.finished, view.failed) == ("done", 2, 1)
     assert view.failures[0].name == "bad.md"
     assert (figures.documents, figures.failed) == (3, 2)
+
+
+def test_what_a_manifest_deletes_is_not_taken_in_again(tmp_path: Path) -> None:
+    """A corpus's own word holds for what is handed over, too."""
+    tmp_path.joinpath("all.jsonl").write_text(
+        '{"doc_id":"000.md","op":"delete"}\n', "utf-8"
+    )
+    corpus = Corpus(folder=tmp_path).configure(
+        corpus={"documents": ["docs/*.md", "all.jsonl"]}
+    )
+
+    with served(corpus) as (engine, _):
+        cut = within(upload(engine, "handbook", agreements(1)[0]))
+
+    assert isinstance(cut.outcome, Failed)
+    assert "deletes" in cut.outcome.reason
 
 
 @pytest.mark.parametrize(
@@ -442,10 +460,12 @@ def test_a_job_keeps_to_its_budget_over_restarts(tmp_path: Path) -> None:
             engine.stop(0)
             before = jobs.get(view.job_id, "ann")
 
-        with served(corpus) as (_, jobs):
+        with served(corpus) as (engine, jobs):
             after = done(jobs, view)
+            trouble = engine.figures().corpora["handbook"].trouble
         seen = model.statistics
 
+    assert trouble is None
     assert before is not None
     assert before.spent.cost_usd is not None
     assert after.spent.cost_usd is not None
@@ -545,13 +565,19 @@ def test_without_grace_what_is_under_way_is_called_off(tmp_path: Path) -> None:
         corpus = corpus_of(tmp_path, [], address=model.openai_url)
 
         async def stopping(engine: Engine) -> None:
-            task = asyncio.create_task(upload(engine, "handbook", agreements(1)[0]))
+            works, waits = (
+                asyncio.create_task(upload(engine, "handbook", each))
+                for each in agreements(2)
+            )
             await asyncio.to_thread(model.wait_for_calls, 2, timeout_seconds=10)
+            assert engine.figures().uploads_waiting == 1
             await asyncio.to_thread(engine.stop, 0.0)
-            with pytest.raises(Busy):
-                await task
+            for task in (works, waits):
+                with pytest.raises(Busy, match="stopping"):
+                    await task
 
-        with served(corpus) as (engine, jobs):
+        settings = EngineSettings(uploads=1)
+        with served(corpus, settings=settings) as (engine, jobs):
             view = jobs.add("ann", "handbook", agreements(1, first=7))
             within(stopping(engine))
             found = jobs.get(view.job_id, "ann")

@@ -208,6 +208,18 @@ def test_a_full_queue_says_when_to_come_back(state: Path, bounds: Bounds) -> Non
         jobs.add("ann", "handbook", [handed("a.md", "x" * 4_000)])
 
 
+def test_a_job_that_comes_in_takes_its_place_from_the_start(state: Path) -> None:
+    """No number of slow clients opens more jobs than there may be."""
+    with closing(Jobs(state, Bounds(open_jobs=1))) as jobs:
+
+        def coming() -> Iterator[Handed]:
+            yield handed("a.md")
+            with pytest.raises(QueueFull):
+                jobs.add("bob", "handbook", some(1))
+
+        assert jobs.add("ann", "handbook", coming()).documents == 1
+
+
 def test_a_document_that_is_done_takes_the_room_of_what_came_of_it(
     jobs: Jobs,
 ) -> None:
@@ -420,6 +432,21 @@ def test_a_job_that_is_put_back_comes_after_those_of_others(jobs: Jobs) -> None:
         short.job_id,
         long.job_id,
     ]
+
+
+def test_jobs_of_one_owner_take_turns_as_well(jobs: Jobs) -> None:
+    """Whichever waited longest since it was last at work is next."""
+    first, second = (jobs.add("ann", "handbook", some(1)).job_id for _ in range(2))
+    worklist = Worklist(jobs)
+    taken = []
+
+    for _ in range(4):
+        claimed = worklist.claim(SERVED)
+        assert claimed is not None
+        taken.append(claimed.job_id)
+        worklist.put_back(claimed.number)
+
+    assert taken == [first, second, first, second]
 
 
 def follow(jobs: Jobs, job_id: str, after: int = 0) -> list[Event]:
