@@ -124,7 +124,11 @@ def serve(  # noqa: PLR0913 - one for each bound there is
                     uploads=uploads, waiting=waiting, jobs=jobs, processes=processes
                 ),
                 bounds=Bounds(
-                    open_jobs_each=jobs_per_key, kept_seconds=keep_hours * _HOUR
+                    open_jobs_each=jobs_per_key,
+                    # No job that may come is larger than all there is room for.
+                    stored_bytes=16 * max_job_mb * _MEBIBYTE,
+                    stored_bytes_each=4 * max_job_mb * _MEBIBYTE,
+                    kept_seconds=keep_hours * _HOUR,
                 ),
             ),
             os.environ,
