@@ -10,8 +10,12 @@ import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
+from situate.model import walk
+
 if TYPE_CHECKING:
-    from situate.model import Metadata
+    from collections.abc import Iterator
+
+    from situate.model import Document, Metadata
 
 CLASSIFICATION: Final = "classification"
 """The key of permission that names a class of texts; the others list people."""
@@ -31,6 +35,33 @@ VALIDITY: Final = ("effective_from", "effective_to")
 def is_permission(key: str) -> bool:
     """Tell whether a key says who may see something."""
     return any(fnmatchcase(key, pattern) for pattern in PERMISSION)
+
+
+def closed_otherwise(document: Document) -> Iterator[str]:
+    """Yield a line for each key that says of a section alone who may see it.
+
+    Where what is around the section says so by another key, whoever that one lets in
+    finds the section as well, unless a search asks for both.
+    """
+    told: set[str] = set()
+    for section, above in walk(document.root):
+        if section.metadata is None:
+            continue
+        outer = (each.metadata for each in reversed(above) if each.metadata)
+        around = _lists_of(next(outer, document.metadata))
+        for key in _lists_of(section.metadata):
+            if around and key not in {*around, *told}:
+                told.add(key)
+                yield (
+                    f"heading {section.title!r:.60} says {key}, and what is around it "
+                    f"{' and '.join(around)}: a search that filters by one of them "
+                    "alone shows the section to those the other keeps out; use one key"
+                )
+
+
+def _lists_of(metadata: Metadata) -> tuple[str, ...]:
+    keys = (key for key in metadata.custom if is_permission(key))
+    return tuple(sorted(key for key in keys if key != CLASSIFICATION))
 
 
 def resembles_permission(key: str) -> bool:

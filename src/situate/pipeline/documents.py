@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from situate import readers
+from situate.access import closed_otherwise
 from situate.chunking import Rules, chunk
 from situate.collector import collector_paused
 from situate.corpus import same_id, same_wording
@@ -184,6 +185,7 @@ class Preparer:
                 *read.warnings,
                 *(warning for each in outside for warning in each.warnings),
                 *settled.warnings,
+                *closed_otherwise(document),
             ),
             signs=read.signs,
         )
