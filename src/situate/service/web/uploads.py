@@ -30,6 +30,7 @@ from situate.service.web.shapes import (
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
+    from pydantic_core import ErrorDetails
     from python_multipart.multipart import MultipartCallbacks
     from starlette.requests import Request
 
@@ -246,7 +247,7 @@ def _validated(shape: TypeAdapter[_Shape], content: bytes | str) -> _Shape:
         return shape.validate_json(content)
     except ValidationError as error:
         problems = [
-            (".".join(map(str, each["loc"])) or "body", each["msg"])
+            (".".join(map(str, each["loc"])) or "body", _said(each))
             for each in error.errors(include_url=False, include_input=False)
         ]
         where, message = problems[0]
@@ -254,6 +255,13 @@ def _validated(shape: TypeAdapter[_Shape], content: bytes | str) -> _Shape:
         raise Refused(
             422 if is_json else 400, f"{where}: {message}", problems=problems
         ) from error
+
+
+def _said(error: ErrorDetails) -> str:
+    """Say what is wrong with a part; of a key that is unknown, where it may belong."""
+    if error["type"] == "extra_forbidden":
+        return f"{error['msg']}; what is said of a document goes under metadata"
+    return error["msg"]
 
 
 def _wrong(field: str, message: str) -> Refused:
