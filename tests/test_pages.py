@@ -105,6 +105,20 @@ def test_every_question_on_a_page_can_be_read(tmp_path: Path) -> None:
     assert [one.origin for one in load_questions(path, grounds)] == ["given"]
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_file_that_a_block_is_stands_in_the_text_above(page: Path) -> None:
+    """Where a page is rendered, nobody sees what a block is called."""
+    text, rest = "", page.read_text("utf-8")
+
+    for block in blocks(page):
+        above, _, rest = rest.partition(f"```{block.kind}")
+        text += above
+        _, _, rest = rest.partition("\n```\n")
+        if block.name is not None:
+            assert f"`{block.name}`" in text
+            text = text.replace(f"`{block.name}`", "")
+
+
 def test_what_is_not_run_names_a_target_of_the_makefile() -> None:
     """A suite cannot start itself; it can see that the target is there."""
     makefile = (ROOT / "Makefile").read_text("utf-8")
