@@ -83,7 +83,7 @@ def test_every_manifest_on_a_page_can_be_read(tmp_path: Path) -> None:
             found += [(each.doc_id, each.op) for each in entries]
 
     assert listed == {
-        "README": [("HR-7", "upsert"), ("old/leave-2019.md", "delete")],
+        "documents": [("HR-7", "upsert"), ("old/leave-2019.md", "delete")],
         "versions": [("HR-7", "upsert"), ("HR-7", "upsert")],
     }
 
