@@ -12,6 +12,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Discriminator,
+    FailFast,
     Field,
     JsonValue,
     StringConstraints,
@@ -94,7 +95,8 @@ class JobFields(_Closed):
     """Documents of one corpus."""
 
     corpus: Corpus
-    documents: list[DocumentText] = Field(min_length=1)
+    # Of a million documents that are wrong in one way, one says it all.
+    documents: Annotated[list[DocumentText], FailFast()] = Field(min_length=1)
 
 
 class FileSaid(_Closed):
