@@ -195,7 +195,7 @@ class Spending(BaseModel):
     )
     stopped: str | None = Field(
         description="Why statements are missing, where asking ended before its time.",
-        examples=["auth: the key is missing, wrong or not allowed"],
+        examples=["authentication: the provider stopped accepting the key"],
     )
 
 
@@ -326,7 +326,7 @@ class Readiness(BaseModel):
 
     ready: bool
     checks: dict[str, str] = Field(
-        examples=[{"engine": "ok", "jobs": "ok", "handbook": "ok"}]
+        examples=[dict.fromkeys(("service", "engine", "jobs", "cache", "models"), "ok")]
     )
 
 
