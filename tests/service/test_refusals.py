@@ -6,12 +6,14 @@ import asyncio
 import json
 import logging
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import httpx
 import pytest
 
 from situate.config import load
+from situate.errors import CacheBroken, ConfigError, Locked, RecordError
 from situate.service.engine.engine import Engine, EngineSettings, Place
 from situate.service.jobs.jobs import Jobs
 from situate.service.values import Bounds, EngineFigures, JobsBroken
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from starlette.types import ASGIApp, Message
+
+    from situate.errors import SituateError
 
 DOCUMENT = {"corpus": "notes", "name": "a.md", "text": "# A\n"}
 JOB = {"corpus": "notes", "documents": [{"name": "a.md", "text": "# A\n"}]}
@@ -147,6 +151,70 @@ def test_a_service_that_cannot_work_is_not_ready(
     assert checks["engine"] == "does not work"
     assert checks["cache"] == "ok"
     assert "secret" not in answer.text
+
+
+def test_metrics_say_that_the_database_of_jobs_is_of_no_use(
+    idle: Idle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is known all the same is told; an alarm needs a figure to go by."""
+    figures = EngineFigures(
+        uploads_at_work=3, uploads_waiting=0, jobs_at_work=0, corpora={}
+    )
+
+    def broken() -> NoReturn:
+        message = "/secret/place/jobs.db: disk I/O error"
+        raise JobsBroken(message)
+
+    monkeypatch.setattr(idle.engine, "figures", lambda: figures)
+    well = idle.ask("GET", "/metrics").text
+    monkeypatch.setattr(idle.jobs, "figures", broken)
+    broken_since = idle.ask("GET", "/metrics")
+    stuck = replace(figures, trouble="/secret/place: no space left")
+    monkeypatch.undo()
+    monkeypatch.setattr(idle.engine, "figures", lambda: stuck)
+    unwritable = idle.ask("GET", "/metrics").text
+
+    assert "situate_jobs_trouble 0.0" in well
+    assert 'situate_jobs{state="queued"} 0.0' in well
+    assert broken_since.status_code == 200
+    assert "situate_jobs_trouble 1.0" in broken_since.text
+    assert "situate_uploads_at_work 3.0" in broken_since.text
+    assert "situate_jobs{" not in broken_since.text
+    assert "situate_jobs_stored_bytes" not in broken_since.text
+    assert "situate_jobs_trouble 1.0" in unwritable
+    assert "secret" not in broken_since.text + unwritable
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (CacheBroken("cache 'redis://inside:6379/0' failed: timed out"), 503),
+        (ConfigError("cache '/inside/cache' cannot be opened: full"), 500),
+        (Locked("inside/handbook.jsonl is being written"), 500),
+        (RecordError("inside/state.jsonl, line 1: no record"), 500),
+    ],
+    ids=["cache", "config", "lock", "record"],
+)
+def test_what_is_ours_to_mend_is_no_fault_of_the_request(
+    idle: Idle,
+    error: SituateError,
+    status: int,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The client hears whose fault it is, and the log hears which."""
+
+    def failing() -> NoReturn:
+        raise error
+
+    monkeypatch.setattr(idle.engine, "place", failing)
+
+    answer = idle.ask("POST", "/v1/plan", DOCUMENT)
+
+    assert answer.status_code == status
+    assert "inside" not in answer.text
+    assert type(error).__name__ in caplog.text + answer.text
+    assert ("inside" in caplog.messages[0]) is not isinstance(error, RecordError)
 
 
 def test_a_failure_of_ours_is_told_in_no_words_of_a_document(

@@ -8,7 +8,13 @@ server that many machines share.
 from situate.enrichment.cache.answers import Cache
 from situate.enrichment.cache.mounts import refuse_network
 from situate.enrichment.cache.rows import Kept, Located, User
-from situate.enrichment.cache.storage import Claims, Place, Schedule, check_place
+from situate.enrichment.cache.storage import (
+    Claims,
+    Place,
+    Schedule,
+    can_be_written,
+    check_place,
+)
 
 __all__ = [
     "Cache",
@@ -18,6 +24,7 @@ __all__ = [
     "Place",
     "Schedule",
     "User",
+    "can_be_written",
     "check_place",
     "refuse_network",
 ]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from situate.addresses import Server
 from situate.enrichment.cache.mounts import refuse_network
+from situate.errors import CacheBroken, ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -225,3 +226,13 @@ def open_storage(place: Place, *, mounts: str | None = None) -> Storage:
     from situate.enrichment.cache.store import Store
 
     return Store(place, mounts=mounts)
+
+
+def can_be_written(place: Place) -> bool:
+    """Tell whether a folder or a server can be used now; may block for seconds."""
+    try:
+        storage = open_storage(place)
+        storage.close()
+    except (ConfigError, CacheBroken):
+        return False
+    return not storage.is_sealed

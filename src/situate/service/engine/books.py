@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import Counter
 from dataclasses import dataclass, field
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from situate.model import EnrichmentStatus
     from situate.pipeline.documents import Failed
 
+_log = logging.getLogger(__name__)
+
 _LIMITS = ("budget:", "deadline:")
 """How a reason to stop begins that says nothing of who is asked: it was configured."""
 
@@ -34,6 +37,8 @@ class _Account:
     at_work: dict[int, Spent] = field(default_factory=dict)
     """What sessions that are open have spent, by a number of theirs."""
     trouble: str | None = None
+    told: str | None = None
+    """Why the session before stopped asking, as the log has it."""
 
 
 class Books:
@@ -68,6 +73,7 @@ class Books:
             account.at_work[session] = spent
             if ends:
                 account.spent = together(account.spent, account.at_work.pop(session))
+                _tell(corpus, account, spent.stopped)
             if spent.stopped is None:
                 account.trouble = None if spent.requests else account.trouble
             elif not spent.stopped.startswith(_LIMITS):
@@ -82,6 +88,13 @@ class Books:
         """Say what was done, by corpus."""
         with self._lock:
             return {name: _figures(each) for name, each in self._accounts.items()}
+
+
+def _tell(corpus: str, account: _Account, stopped: str | None) -> None:
+    """Log why a session stopped asking, once for as long as it is so."""
+    if stopped is not None and stopped != account.told:
+        _log.warning("corpus %r: asking stopped: %s", corpus, stopped)
+    account.told = stopped
 
 
 def _figures(account: _Account) -> CorpusFigures:

@@ -7,6 +7,8 @@ from dataclasses import asdict
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from situate.enrichment.reasons import REASONS
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -51,8 +53,14 @@ def spending(spent: Spent) -> dict[str, object]:
         "cache_hits": spent.cache_hits,
         "usage": asdict(spent.usage),
         "cost_usd": spent.cost_usd,
-        "stopped": spent.stopped,
+        "stopped": spent.stopped and _reason(spent.stopped),
     }
+
+
+def _reason(stopped: str) -> str:
+    """Say why asking ended in words of ours: those of a server name where it is."""
+    reason = stopped.partition(":")[0]
+    return f"{reason}: {REASONS[reason]}"
 
 
 def job(view: JobView) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -11,9 +12,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.routing import Match
 
-from situate.errors import SituateError
+from situate.errors import CacheBroken, ConfigError, Locked, ReadError, SituateError
 from situate.service.values import JobsBroken, NotDone, TryLater
 from situate.service.web.answers import to_json
+from situate.service.web.caches import Caches
 from situate.service.web.describing import described, operations
 from situate.service.web.gate import Gate, refused
 from situate.service.web.limits import Rates, Shares
@@ -24,14 +26,17 @@ from situate.service.web.routes import Service
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from starlette.types import ASGIApp
 
     from situate.config import Config
+    from situate.enrichment.cache import Place
     from situate.service.engine.engine import Engine
     from situate.service.jobs.jobs import Jobs
     from situate.service.web.limits import Keys, Limits
+
+_log = logging.getLogger(__name__)
 
 _BROKEN_SECONDS: Final = 5
 
@@ -58,6 +63,7 @@ def app_of(served: Served, ending: asyncio.Event) -> ASGIApp:
         configs={config.corpus.name: config for config in served.configs},
         engine=served.engine,
         jobs=served.jobs,
+        caches=Caches(_places(served.configs)),
         limits=served.limits,
         metrics=metrics,
         ending=ending,
@@ -71,6 +77,13 @@ def app_of(served: Served, ending: asyncio.Event) -> ASGIApp:
         metrics=metrics,
         ending=ending,
     )
+
+
+def _places(configs: Sequence[Config]) -> Iterator[Place]:
+    """Give the places where corpora that ask keep what they are answered."""
+    for config in configs:
+        if config.enrichment.enabled and config.enrichment.provider != "replay":
+            yield config.cache.place
 
 
 def _routed(service: Service, *, needs_key: bool) -> FastAPI:
@@ -122,8 +135,26 @@ async def _refusal(_: Request, error: Exception) -> Response:
             return refused(Refused(503, detail, retry_after_seconds=wait))
         case NotDone():
             return refused(Refused(409, str(error)))
-        case _:
+        case ReadError():
             return refused(Refused(422, str(error)))
+        case _:
+            return refused(_ours(error))
+
+
+def _ours(error: SituateError) -> Refused:
+    """Say that a mistake is not the client's, to whom its words are no help.
+
+    They go to the log where they name a place or a key of a config; others may quote
+    what they are about.
+    """
+    kind = type(error).__name__
+    names_a_place = isinstance(error, ConfigError | CacheBroken | Locked)
+    said = f"{kind}: {error}" if names_a_place else kind
+    _log.error("a request failed: %s", said, exc_info=error)
+    if isinstance(error, CacheBroken):
+        detail = "the cache cannot be used now; its log says why"
+        return Refused(503, detail, retry_after_seconds=_BROKEN_SECONDS)
+    return Refused(500, f"the service failed: {kind}")
 
 
 async def _of_routing(request: Request, error: Exception) -> Response:

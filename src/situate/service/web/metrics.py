@@ -17,6 +17,8 @@ from prometheus_client import (
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from situate.service.values import JobsBroken
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
     from situate.service.engine.engine import Engine
     from situate.service.jobs.jobs import Jobs
-    from situate.service.values import CorpusFigures
+    from situate.service.values import CorpusFigures, JobsFigures
     from situate.service.web.limits import Shares
 
 _SECONDS: Final = (0.005, 0.02, 0.1, 0.3, 1, 3, 10, 30, 100, 300)
@@ -70,8 +72,7 @@ class Metrics:
 class State(Collector):
     """What engine and jobs say of themselves whenever somebody looks.
 
-    Raises:
-        JobsBroken: on looking, where the database of jobs cannot be read.
+    Figures of kept jobs are left out while their database cannot be read.
     """
 
     def __init__(self, engine: Engine, jobs: Jobs, shares: Shares) -> None:
@@ -85,8 +86,7 @@ class State(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Give what there is now."""
-        engine = self._engine.figures()
-        jobs = self._jobs.figures()
+        engine, jobs = self._engine.figures(), self._of_jobs()
         yield _gauge("uploads_at_work", "Uploads at work.", engine.uploads_at_work)
         yield _gauge(
             "uploads_waiting", "Uploads that wait for others.", engine.uploads_waiting
@@ -100,14 +100,27 @@ class State(Collector):
         yield _gauge(
             "streams", "Events and results under way.", self._shares.count("stream")
         )
-        yield _gauge("jobs_stored_bytes", "Bytes kept of jobs.", jobs.stored_bytes)
-        states = GaugeMetricFamily(
-            "situate_jobs", "Jobs that are kept.", labels=["state"]
+        is_broken = jobs is None or engine.trouble is not None
+        yield _gauge(
+            "jobs_trouble", "1 where the database of jobs cannot be used.", is_broken
         )
-        for state in ("queued", "running", "done", "failed"):
-            states.add_metric([state], jobs.by_state.get(state, 0))
-        yield states
+        if jobs is not None:
+            yield from _of_kept(jobs)
         yield from _of_corpora(engine.corpora)
+
+    def _of_jobs(self) -> JobsFigures | None:
+        try:
+            return self._jobs.figures()
+        except JobsBroken:
+            return None
+
+
+def _of_kept(jobs: JobsFigures) -> Iterator[Metric]:
+    yield _gauge("jobs_stored_bytes", "Bytes kept of jobs.", jobs.stored_bytes)
+    states = GaugeMetricFamily("situate_jobs", "Jobs that are kept.", labels=["state"])
+    for state in ("queued", "running", "done", "failed"):
+        states.add_metric([state], jobs.by_state.get(state, 0))
+    yield states
 
 
 def _gauge(name: str, meaning: str, value: float) -> Metric:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from situate.service.engine.engine import Engine
     from situate.service.jobs.jobs import Jobs
     from situate.service.values import JobView
+    from situate.service.web.caches import Caches
     from situate.service.web.limits import Limits
     from situate.service.web.metrics import Metrics
 
@@ -53,6 +53,7 @@ class Service:
     """By the name of the corpus."""
     engine: Engine
     jobs: Jobs
+    caches: Caches
     limits: Limits
     metrics: Metrics
     ending: asyncio.Event
@@ -217,12 +218,11 @@ class Service:
         """
         figures = self.engine.figures()
         broken = figures.trouble is not None or not _can_be_read(self.jobs)
-        unwritable = any(map(_is_unwritable, self.configs.values()))
         vital = {
             "service": "is about to end" if self.ending.is_set() else "ok",
             "engine": "ok" if self.engine.is_alive else "does not work",
             "jobs": "the database cannot be used" if broken else "ok",
-            "cache": "cannot be written" if unwritable else "ok",
+            "cache": "ok" if self.caches.are_well() else "cannot be used",
         }
         models_of = {view.name: str(view.model) for view in self.engine.corpora}
         unasked = {
@@ -309,13 +309,3 @@ def _can_be_read(jobs: Jobs) -> bool:
     except JobsBroken:
         return False
     return True
-
-
-def _is_unwritable(config: Config) -> bool:
-    """Tell whether a corpus keeps answers in a folder that cannot be written."""
-    if not config.enrichment.enabled or config.enrichment.provider == "replay":
-        return False
-    folder = config.cache.directory
-    while not folder.exists() and folder != folder.parent:
-        folder = folder.parent
-    return not os.access(folder, os.W_OK | os.X_OK)

@@ -12,6 +12,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Discriminator,
+    FailFast,
     Field,
     JsonValue,
     StringConstraints,
@@ -107,7 +108,8 @@ class JobFields(_Closed):
     """Documents of one corpus."""
 
     corpus: Corpus
-    documents: list[DocumentText] = Field(min_length=1)
+    # Of a million documents that are wrong in one way, one says it all.
+    documents: Annotated[list[DocumentText], FailFast()] = Field(min_length=1)
 
 
 class FileSaid(_Closed):
@@ -209,7 +211,7 @@ class Spending(BaseModel):
     )
     stopped: str | None = Field(
         description="Why statements are missing, where asking ended before its time.",
-        examples=["auth: the key is missing, wrong or not allowed"],
+        examples=["authentication: the provider stopped accepting the key"],
     )
 
 
@@ -340,7 +342,7 @@ class Readiness(BaseModel):
 
     ready: bool
     checks: dict[str, str] = Field(
-        examples=[{"engine": "ok", "jobs": "ok", "handbook": "ok"}]
+        examples=[dict.fromkeys(("service", "engine", "jobs", "cache", "models"), "ok")]
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import tempfile
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -54,6 +55,23 @@ _STATEMENTS: Final = "statements"
 
 _NAME_CHARACTERS: Final = 1_000
 """Most of a file's name."""
+
+_PROBLEMS: Final = 20
+"""Most parts of a body whose faults are told."""
+
+_FAULTS: Final = 1_000
+"""Most faults that are looked at one by one: each takes a kilobyte."""
+
+_MARKS: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[{\[,]', re.DOTALL)
+"""Strings, and what stands before values of JSON. A string that does not end is one to
+the end of the body, so that none is looked at twice."""
+
+_QUOTE: Final = ord('"')
+
+_VALUES: Final = 10_000
+_VALUES_EACH: Final = 32
+"""Most values of a JSON body, and how many more for each document it may have: a value
+of two bytes takes a hundred times that once it is read."""
 
 _JSON: Final = "application/json"
 _FORM: Final = "multipart/form-data"
@@ -114,7 +132,7 @@ def document_in(body: Body, most_bytes: int) -> tuple[DocumentFields, Handed]:
         Refused: it is not what its type says, or a field is missing or wrong.
     """
     if body.media_type == _JSON:
-        asked = _validated(DOCUMENT, _all_of(body, most_bytes))
+        asked = _validated(DOCUMENT, _all_of(body, most_bytes), 1)
         return asked, _handed(asked, asked.text.encode())
     values: dict[str, object] = {}
     content: bytes | None = None
@@ -128,7 +146,8 @@ def document_in(body: Body, most_bytes: int) -> tuple[DocumentFields, Handed]:
             content = bytes(part.content)
     if content is None:
         raise _wrong(_FILE, "there is no file with a name")
-    asked = _validated(DOCUMENT, json.dumps({"text": "", **values}))
+    said = json.dumps({"text": "", **values}).encode()
+    asked = _validated(DOCUMENT, said, 1)
     return asked, _handed(asked, content)
 
 
@@ -172,7 +191,7 @@ def documents_in(body: Body, shape: Shape, limits: Limits) -> Many:
     """
     most_bytes, most_documents = limits.body_bytes, limits.documents
     if body.media_type == _JSON:
-        asked = _validated(shape, _all_of(body, most_bytes))
+        asked = _validated(shape, _all_of(body, most_bytes), most_documents)
         if isinstance(asked, DocumentFields) and not asked.statements:
             raise _wrong(_STATEMENTS, "without them there is nothing to plan")
         texts = asked.documents if isinstance(asked, JobFields) else [asked]
@@ -194,7 +213,7 @@ def documents_in(body: Body, shape: Shape, limits: Limits) -> Many:
         else:
             names.append(part.filename)
             _check_count(len(names), most_documents)
-    form = _validated(FORM, json.dumps(values))
+    form = _validated(FORM, json.dumps(values).encode(), most_documents)
     if not names:
         raise _wrong(_FILE, "there is no file with a name")
     if unknown := sorted(form.documents.keys() - set(names)):
@@ -237,24 +256,44 @@ def _all_of(body: Body, most_bytes: int) -> bytes:
     return content
 
 
-def _validated(shape: TypeAdapter[_Shape], content: bytes | str) -> _Shape:
+def _validated(
+    shape: TypeAdapter[_Shape], content: bytes, most_documents: int
+) -> _Shape:
     """Read JSON of a known shape.
 
     Raises:
-        Refused: it is no JSON, or of another shape; names each part that is wrong.
+        Refused: it is no JSON, of another shape, or of more values than so many
+            documents have; names the first parts that are wrong.
     """
+    _check_values(content, _VALUES + _VALUES_EACH * most_documents)
     try:
         return shape.validate_json(content)
     except ValidationError as error:
+        if error.error_count() > _FAULTS:
+            detail = f"body: {error.error_count():,} parts of it are wrong"
+            raise Refused(422, detail) from error
+        faults = error.errors(include_url=False, include_input=False)
         problems = [
             (".".join(map(str, each["loc"])) or "body", _said(each))
-            for each in error.errors(include_url=False, include_input=False)
+            for each in faults[:_PROBLEMS]
         ]
         where, message = problems[0]
-        is_json = all(each["type"] != "json_invalid" for each in error.errors())
-        raise Refused(
-            422 if is_json else 400, f"{where}: {message}", problems=problems
-        ) from error
+        status = 400 if faults[0]["type"] == "json_invalid" else 422
+        raise Refused(status, f"{where}: {message}", problems=problems) from error
+
+
+def _check_values(content: bytes, most: int) -> None:
+    """Look at a body before it is read: a small one may hold millions of values.
+
+    Raises:
+        Refused: it has more than that.
+    """
+    count = 1
+    for mark in _MARKS.finditer(content):
+        count += content[mark.start()] != _QUOTE
+        if count > most:
+            detail = f"the body has more than {most:,} values; send several"
+            raise Refused(413, detail)
 
 
 def _said(error: ErrorDetails) -> str:
