@@ -302,6 +302,85 @@ def test_nobody_gets_in_without_a_key(header: str | None) -> None:
     assert answer.headers["www-authenticate"] == 'Bearer realm="situate"'
 
 
+def asked_by(**headers: str) -> list[tuple[bytes, bytes]]:
+    """Give the headers of a request without a body."""
+    named = {"content-length": "0", **headers}
+    return [(name.replace("_", "-").encode(), named[name].encode()) for name in named]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        pytest.param({"host": "evil.example"}, id="a name that was led here"),
+        pytest.param({"host": "evil.example:8000"}, id="with a port"),
+        pytest.param({"host": "127.0.0.1.evil.example"}, id="a name like ours"),
+        pytest.param({"host": "localhost@evil.example"}, id="a name behind ours"),
+        pytest.param({"host": "192.0.2.1:8000"}, id="another machine"),
+        pytest.param(
+            {"host": "localhost:8000", "origin": "https://evil.example"}, id="page"
+        ),
+        pytest.param({"host": "localhost:8000", "origin": "null"}, id="nameless page"),
+        pytest.param(
+            {"host": "localhost:8000", "origin": "http://localhost:3000"},
+            id="page of another program",
+        ),
+        pytest.param(
+            {"host": "localhost:8000", "sec_fetch_site": "cross-site"}, id="link"
+        ),
+        pytest.param({"host": "[::1]:8000", "sec_fetch_site": "same-site"}, id="site"),
+    ],
+)
+def test_without_a_key_no_page_from_elsewhere_is_served(
+    headers: dict[str, str],
+) -> None:
+    """403: a browser sends here what any page tells it to."""
+    inside = Inside()
+
+    answer = asyncio.run(
+        ask(gate(inside), b"", path="/v1/jobs", headers=asked_by(**headers))
+    )
+
+    assert (answer.status, inside.bodies) == (403, [])
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"host": "localhost"},
+        {"host": "LocalHost:8000"},
+        {"host": "127.0.0.1:8000", "origin": "http://127.0.0.1:8000"},
+        {"host": "[::1]:8000", "sec_fetch_site": "same-origin"},
+        {"host": "localhost:8000", "sec_fetch_site": "none"},
+    ],
+)
+def test_without_a_key_programs_of_this_machine_are_served(
+    headers: dict[str, str],
+) -> None:
+    """As is what a person types into a browser."""
+    inside = Inside()
+
+    answer = asyncio.run(ask(gate(inside), b"", headers=asked_by(**headers)))
+
+    assert (answer.status, inside.owners) == (200, [ANYBODY])
+
+
+def test_with_a_key_names_and_pages_do_not_matter() -> None:
+    """No page has the key."""
+    inside = Inside()
+    headers = asked_by(
+        host="situate.example",
+        origin="https://wiki.example",
+        authorization=f"Bearer {SECRET}",
+    )
+
+    answer = asyncio.run(
+        ask(gate(inside, keys=Keys({"anna": SECRET})), b"", headers=headers)
+    )
+
+    assert (answer.status, inside.owners) == (200, ["anna"])
+
+
 def test_health_needs_no_key() -> None:
     """Whoever watches over the service is not given one."""
     inside = Inside()

@@ -59,7 +59,7 @@ class Idle:
             app: Any = self.app
             transport = httpx.ASGITransport(app, raise_app_exceptions=False)
             async with httpx.AsyncClient(
-                transport=transport, base_url="http://service"
+                transport=transport, base_url="http://localhost"
             ) as client:
                 return await client.request(method, path, json=body)
 

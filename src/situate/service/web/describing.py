@@ -38,7 +38,7 @@ _MODELS: Final = (
     *(shapes.CorpusList, shapes.Health, shapes.Readiness, shapes.Problem),
 )
 
-_OF_ALL: Final = (401, 405, 429, 500, 503)
+_OF_ALL: Final = (401, 403, 405, 429, 500, 503)
 _OF_HEALTH: Final = (405, 500)
 _OF_BODIES: Final = (400, 404, 408, 413, 415, 422)
 
@@ -204,6 +204,8 @@ def operations(service: Service, *, needs_key: bool) -> list[Operation]:
         *_of_the_service(service),
     ]
     if needs_key:
+        for each in described:
+            each.responses.pop(403, None)
         return described
     for each in described:
         each.responses.pop(401, None)

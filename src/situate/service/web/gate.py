@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 
-from situate.service.web.limits import ANYBODY
+from situate.service.web.limits import ANYBODY, check_page
 from situate.service.web.problems import MEDIA_TYPE, Refused
 
 if TYPE_CHECKING:
@@ -112,11 +112,16 @@ class Gate:
         """Say who asks.
 
         Raises:
-            Refused: a key is needed, and there is none that is known.
+            Refused: a key is needed, and there is none that is known; or none is, and
+                a page of somebody else's asks.
         """
-        if not self.keys or scope["path"] in OPEN:
+        if scope["path"] in OPEN:
             return ANYBODY
-        header = Headers(scope=scope).get("authorization")
+        headers = Headers(scope=scope)
+        if not self.keys:
+            check_page(headers)
+            return ANYBODY
+        header = headers.get("authorization")
         owner = self.keys.owner(header)
         if owner is None:
             detail = (

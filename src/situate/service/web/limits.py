@@ -40,6 +40,8 @@ _MEBIBYTE: Final = 1 << 20
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
+_NAMED_PORT: Final = re.compile(r":[0-9]*$")
+
 Share = Literal["upload", "stream"]
 """What a key has several of at once: bodies that are taken in or worked on; answers
 that go on for as long as somebody listens."""
@@ -135,6 +137,28 @@ def check_host(host: str, keys: Keys) -> None:
         f"{FILE_VARIABLE}, or serve on 127.0.0.1"
     )
     raise ConfigError(message)
+
+
+def check_page(headers: Mapping[str, str]) -> None:
+    """See to it that no page of somebody else's asks, where no key is needed.
+
+    A browser on this machine sends what any page tells it to. It says whose page that
+    is, and by which name it found us: a name that is led here (DNS rebinding) is none
+    of ours. Programs say neither, or the address they were given.
+
+    Raises:
+        Refused: a name of this machine is not what was asked, or another page asks.
+    """
+    host = headers.get("host", "")
+    if host and not _is_loopback(_NAMED_PORT.sub("", host).strip("[]").lower()):
+        detail = f"{host!r} is no name of this machine, and no key is set"
+        raise Refused(403, detail)
+    origin = headers.get("origin", "").lower()
+    ours = {"", f"http://{host}".lower(), f"https://{host}".lower()}
+    site = headers.get("sec-fetch-site", "none")
+    if origin not in ours or site not in {"none", "same-origin"}:
+        detail = "a page from elsewhere asks, and no key is set"
+        raise Refused(403, detail)
 
 
 def _is_loopback(host: str) -> bool:

@@ -89,6 +89,10 @@ _SAID: Final[Mapping[int, tuple[str, str]]] = {
         "No key, or one that is not known.",
         "name a key: Authorization: Bearer KEY",
     ),
+    403: (
+        "No key is set, and what asks is no program of this machine.",
+        "a page from elsewhere asks, and no key is set",
+    ),
     404: (
         "There is no such thing, or it is not yours.",
         "there is no corpus 'handbok'; there are 'handbook', 'manuals'",
