@@ -33,7 +33,7 @@ demo: $(VENV)/runtime
 
 # The same over HTTP: `make serve` in one terminal, `make demo-service` in another.
 $(VENV)/service: $(VENV)/runtime
-	$(PIP) --no-build-isolation --editable '.[service]'
+	$(PIP) --no-build-isolation --editable '.[service,docx,pdf]'
 	touch $@
 
 serve: $(VENV)/service
@@ -97,7 +97,8 @@ vendortypes: $(VENV)/development
 # Holds situate to the libraries it hands over to, each in an environment of its own; one
 # alone: make integrations NAMES=parquet
 INTEGRATIONS := .venv-integrations
-NAMES ?= parquet qdrant lancedb chroma pgvector haystack langchain llamaindex ray
+INTEGRATED := parquet qdrant lancedb chroma pgvector haystack langchain llamaindex ray
+NAMES ?= $(INTEGRATED)
 integrations: $(NAMES:%=integration-%)
 
 integration-parquet: WITH := '.[parquet]' duckdb pandas polars
@@ -111,6 +112,7 @@ integration-llamaindex: WITH := '.[llamaindex]'
 integration-ray: WITH := '.[ray]'
 
 integration-%:
+	$(if $(filter $*,$(INTEGRATED)),,$(error NAMES: there is no $*; there are $(INTEGRATED)))
 	test -x $(INTEGRATIONS)/$*/bin/python || $(PYTHON) -m venv $(INTEGRATIONS)/$*
 	$(INTEGRATIONS)/$*/bin/python -m pip install --quiet --disable-pip-version-check \
 		pytest hypothesis --editable $(WITH)

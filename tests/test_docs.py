@@ -15,6 +15,7 @@ from situate.enrichment.reasons import REASONS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
+CONFIGURATION = (ROOT / "docs" / "configuration.md").read_text("utf-8")
 STATEMENTS = (ROOT / "docs" / "statements.md").read_text("utf-8")
 
 KEYS = sorted(
@@ -40,13 +41,13 @@ def commands() -> list[str]:
 
 
 def reference() -> dict[str, str]:
-    """Give README's rows about keys: the key in code marks, then the rest."""
-    rows = re.findall(r"^\| `([a-z]+\.[a-z_]+)` \|(.*)\|$", README, re.MULTILINE)
-    return dict(rows)
+    """Give the page's rows about keys: the key in code marks, then the rest."""
+    row = re.compile(r"^\| `([a-z]+\.[a-z_]+)` \|(.*)\|$", re.MULTILINE)
+    return dict(row.findall(CONFIGURATION))
 
 
 def test_the_reference_lists_every_key_and_no_other() -> None:
-    """A key is added to README in the commit that adds it."""
+    """A key is added to the page in the commit that adds it."""
     assert sorted(reference()) == KEYS
 
 

@@ -83,14 +83,16 @@ def test_every_manifest_on_a_page_can_be_read(tmp_path: Path) -> None:
             found += [(each.doc_id, each.op) for each in entries]
 
     assert listed == {
-        "README": [("HR-7", "upsert"), ("old/leave-2019.md", "delete")],
+        "documents": [("HR-7", "upsert"), ("old/leave-2019.md", "delete")],
         "versions": [("HR-7", "upsert"), ("HR-7", "upsert")],
     }
 
 
 def test_every_question_on_a_page_can_be_read(tmp_path: Path) -> None:
     """Its gold is found in the document it names."""
-    questions = [block.text for block in BLOCKS if block.kind == "json"]
+    questions = [
+        block.text for block in BLOCKS if block.kind == "json" and block.name is None
+    ]
 
     path = tmp_path / "questions.jsonl"
     path.write_text("".join(questions), "utf-8")
@@ -101,6 +103,20 @@ def test_every_question_on_a_page_can_be_read(tmp_path: Path) -> None:
     }
 
     assert [one.origin for one in load_questions(path, grounds)] == ["given"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_file_that_a_block_is_stands_in_the_text_above(page: Path) -> None:
+    """Where a page is rendered, nobody sees what a block is called."""
+    text, rest = "", page.read_text("utf-8")
+
+    for block in blocks(page):
+        above, _, rest = rest.partition(f"```{block.kind}")
+        text += above
+        _, _, rest = rest.partition("\n```\n")
+        if block.name is not None:
+            assert f"`{block.name}`" in text
+            text = text.replace(f"`{block.name}`", "")
 
 
 def test_what_is_not_run_names_a_target_of_the_makefile() -> None:
@@ -117,8 +133,9 @@ def test_what_is_not_run_names_a_target_of_the_makefile() -> None:
 
     assert targets
     for line in targets:
-        assert re.fullmatch(r"make \w+", line)
-        assert f"\n{line.removeprefix('make ')}:" in makefile
+        shown = re.fullmatch(r"make ([\w-]+)(?: [A-Z]+=\w+)?", line)
+        assert shown
+        assert f"\n{shown[1]}:" in makefile
     assert {block.kind for block in BLOCKS} <= {
         *("sh", "python", "text", "console", "toml", "json", "jsonl", "markdown"),
     }

@@ -7,14 +7,27 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import CancelledError
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from situate.check import check
+from situate.config import load
+from situate.corpus import Source
 from situate.pipeline import parallel
+from situate.pipeline.documents import Failed
+from situate.pipeline.pool import Crew, Pool
 from tests.support.corpora import Corpus, Heard
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from situate.pipeline.documents import Preparer
 
 
 def corpus(folder: Path, documents: int = 40) -> Corpus:
@@ -154,3 +167,58 @@ def test_an_interrupted_run_ends_at_once_and_stays_ended(tmp_path: Path) -> None
 
     assert code in {130, -signal.SIGINT}
     assert not made.chunks.exists()
+
+
+def _endless(_: Preparer, source: Source) -> str:
+    """Take for ever over one document, and no time over others."""
+    while source.doc_id == "endless.md":
+        time.sleep(0.01)
+    return source.doc_id
+
+
+def _greedy(_: Preparer, source: Source) -> str:
+    """Ask for more memory than there is over one document."""
+    if source.doc_id == "greedy.md":
+        return str(len(bytearray(8 * 1024**3)))
+    return source.doc_id
+
+
+@pytest.mark.parametrize(
+    ("work", "bad"), [(_endless, "endless.md"), (_greedy, "greedy.md")]
+)
+def test_a_document_beyond_all_bounds_fails_alone(
+    tmp_path: Path, work: Callable[[Preparer, Source], str], bad: str
+) -> None:
+    """Its process ends, and those that were at work beside it are done again."""
+    (config,) = load([corpus(tmp_path, 1).config], environment={})
+    crew = Crew(configs={"handbook": config}, most_seconds=1.0, most_bytes=4 * 1024**3)
+    sources = [
+        Source(path=Path(name), doc_id=name, content=b"x")
+        for name in (bad, "a.md", "b.md")
+    ]
+    with Pool(crew, 2) as pool:
+        sent = [(each, pool.submit(work, "handbook", each)) for each in sources]
+
+        first, *others = [
+            pool.result(future, work, "handbook", each) for each, future in sent
+        ]
+
+    assert isinstance(first, Failed)
+    assert "the time there is" in first.reason
+    assert others == ["a.md", "b.md"]
+
+
+def test_a_pool_that_is_killed_lets_nobody_wait(tmp_path: Path) -> None:
+    """And tries nothing again."""
+    (config,) = load([corpus(tmp_path, 1).config], environment={})
+    source = Source(path=Path("endless.md"), doc_id="endless.md", content=b"x")
+    with Pool(Crew(configs={"handbook": config}), 1) as pool:
+        future = pool.submit(_endless, "handbook", source)
+        pool.submit(_endless, "handbook", replace(source, doc_id="a.md"))
+        while not future.running():
+            time.sleep(0.01)
+
+        threading.Timer(0.2, pool.kill).start()
+
+        with pytest.raises(CancelledError):
+            pool.result(future, _endless, "handbook", source)

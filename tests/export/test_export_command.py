@@ -243,6 +243,14 @@ def test_a_file_that_is_no_chunks_file_is_refused_by_line(source: Path) -> None:
     assert (source.parent / "out" / "bulk-00001.ndjson").read_bytes() == before
 
 
+def test_a_table_is_refused_with_the_file_beside_it(source: Path) -> None:
+    """Its bytes are no line of JSON, which helps nobody."""
+    done = export(source.with_suffix(".parquet"))
+
+    assert done.exit_code == 2
+    assert "chunks.parquet: is a table; give the .jsonl beside it" in done.stderr
+
+
 def test_half_a_delta_is_refused(tmp_path: Path) -> None:
     """A delta is three files; one that is missing is not taken for empty."""
     delta = tmp_path / "0123456789abcdef"

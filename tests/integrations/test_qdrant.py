@@ -21,7 +21,7 @@ class TestQdrant(StorePage):
 
     def rows(self, names: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield all points."""
-        points, _ = names["client"].scroll("manuals", limit=9_999, with_vectors=True)
+        points, _ = names["client"].scroll("policies", limit=9_999, with_vectors=True)
         for point in points:
             yield {**point.payload, "vector": point.vector.get("dense")}
 

@@ -277,24 +277,43 @@ def test_whoever_stops_a_run_finds_nothing_left(
     assert not processes_that_name(scratch)
 
 
-def test_the_page_shows_a_pipeline_that_works(tmp_path: Path) -> None:
-    """Documents in, a Parquet dataset with the columns of a run's out."""
+def test_the_page_shows_a_pipeline_that_works(tmp_path: Path, model: MockModel) -> None:
+    """Documents in; out come chunks with the columns, and lines, that a run writes."""
     import pyarrow.parquet as pq
 
-    config = next(block for block in blocks(PAGE) if block.kind == "toml")
-    (tmp_path / str(config.name)).write_text(config.text, "utf-8")
-    (tmp_path / "policies").mkdir()
+    page = next(block for block in blocks(PAGE) if block.kind == "toml")
+    text = page.text
+    for shown, stands in (
+        ('"anthropic"', f'"openai"\nbase_url = "{model.openai_url}"'),
+        ('"claude-haiku-5-5"', '"gpt-5.4-mini"'),
+    ):
+        assert shown in text
+        text = text.replace(shown, stands)
+    (tmp_path / str(page.name)).write_text(text, "utf-8")
+    corpus = Corpus(folder=tmp_path, name="policies")
     for number in range(5):
-        (tmp_path / "policies" / f"{number}.md").write_text(agreement(number, 3))
-    (code,) = (each for each in SHOWN.findall(prose(PAGE)) if "write_parquet" in each)
+        path = tmp_path / "policies" / "it" / f"{number}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(agreement(number, 3))
+    codes = [each for each in SHOWN.findall(prose(PAGE)) if "write_parquet" in each]
+    code = "".join(map(textwrap.dedent, codes))
 
     subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)],
+        [sys.executable, "-c", code],
         cwd=tmp_path,
         env={**os.environ, "RAY_USAGE_STATS_ENABLED": "0"},
         check=True,
         timeout=_LONGEST_SECONDS,
     )
 
-    found = pq.read_table(tmp_path / "chunks").column("doc_id").to_pylist()
-    assert {*found} == {f"policies/{number}.md" for number in range(5)}
+    code_of_run, _ = ran(corpus)
+    chunks = pq.read_table(tmp_path / "chunks").column("chunk_id").to_pylist()
+    rows = pq.read_table(tmp_path / "rows").to_pylist()
+    assert code_of_run == 0
+    assert sorted(chunks) == sorted(each["chunk_id"] for each in corpus.records)
+    lines = [each["line"] for each in rows if each["status"] == "chunk"]
+    assert sorted(lines) == sorted(corpus.chunks.read_bytes().splitlines(keepends=True))
+    assert {each["doc_id"] for each in corpus.records} == {
+        f"it/{number}.md" for number in range(5)
+    }
+    assert any(each["metadata"]["enrichment"]["statement"] for each in corpus.records)

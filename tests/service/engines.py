@@ -45,6 +45,9 @@ class Here:
     def __exit__(self, *_: object) -> None:
         self._threads.shutdown(cancel_futures=True)
 
+    def kill(self) -> None:
+        """Leave them to their end: threads cannot be killed."""
+
     def submit(
         self, work: Callable[[Preparer, Source], _T], corpus: str, source: Source
     ) -> Future[_T]:

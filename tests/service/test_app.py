@@ -338,6 +338,12 @@ def test_a_job_of_no_corpus_or_of_twins_leaves_nothing(anna: httpx.Client) -> No
             *("documents: 'b.md' is none of the files",),
             id="unknown-file",
         ),
+        pytest.param(
+            "/v1/jobs",
+            form("a.md", "# A", documents='{"a.md": {"acl_groups": ["hr"]}}'),
+            "permitted; what is said of a document goes under metadata",
+            id="outside-of-metadata",
+        ),
     ],
 )
 def test_what_would_be_ignored_is_refused(
@@ -353,6 +359,7 @@ def test_a_route_says_what_it_has(anna: httpx.Client) -> None:
 
     assert "'/v1/jobs' has GET and POST alone" in detail(wrong, 405)
     assert wrong.headers["allow"] == "GET, POST"
+    assert "/docs says what there is" in detail(anna.get("/"), 404)
     assert "/openapi.json" in detail(anna.get("/v1/nothing"), 404)
 
 

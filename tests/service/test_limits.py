@@ -152,6 +152,35 @@ def test_a_body_that_just_fits_is_let_in(pieces: tuple[bytes, ...]) -> None:
     assert (answer.status, inside.bodies) == (200, [10])
 
 
+@pytest.mark.parametrize("sign", ["\n", "\r", "\x00", "\x7f", "\x85"])
+def test_a_path_with_a_control_character_is_none(sign: str) -> None:
+    """Routing forgives a line end behind a path, and bounds must not depend on it."""
+    inside = Inside()
+
+    answer = asyncio.run(ask(gate(inside), b"x", path=f"/v1/chunk{sign}"))
+
+    assert (answer.status, inside.bodies) == (404, [])
+    assert "control character" in answer.problem["detail"]
+
+
+def test_a_body_counts_wherever_it_goes() -> None:
+    """What a route is called has no say in how many bodies are under way."""
+    inside = Inside()
+
+    async def two() -> tuple[Answer, Answer]:
+        inside.let_go = asyncio.Event()
+        at = gate(inside, limits=Limits(uploads=1))
+        first = asyncio.ensure_future(ask(at, b"x", path="/v1/other"))
+        await asyncio.sleep(0.01)
+        second = await ask(at, b"x", path="/v1/another")
+        inside.let_go.set()
+        return await first, second
+
+    first, second = asyncio.run(two())
+
+    assert (first.status, second.status) == (200, 429)
+
+
 def test_a_job_may_be_larger_than_a_document() -> None:
     """Its body lies on the disk and is gone through."""
     inside = Inside()

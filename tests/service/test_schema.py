@@ -108,6 +108,21 @@ def test_everything_is_described_with_an_example(address: str) -> None:
     assert all(each["description"] for each in parameters)
 
 
+def test_refusals_are_shown_in_words_of_their_route(address: str) -> None:
+    """A job that is not there is no corpus, and a number is no Word file."""
+    paths = document(address)["paths"]
+
+    def shown(method: str, path: str, status: str) -> str:
+        answer = paths[path][method]["responses"][status]
+        example = answer["content"]["application/problem+json"]["example"]
+        return str(example["detail"])
+
+    assert "no such job" in shown("get", "/v1/jobs/{job_id}", "404")
+    assert "no corpus" in shown("post", "/v1/jobs", "404")
+    assert "last-event-id" in shown("get", "/v1/jobs/{job_id}/events", "422")
+    assert "travel.docx" in shown("post", "/v1/chunk", "422")
+
+
 def _contents(operation: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     bodies = {"body": operation.get("requestBody", {}), **operation["responses"]}
     for name, body in bodies.items():

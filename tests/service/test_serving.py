@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -187,8 +188,58 @@ def test_an_address_that_is_taken_is_named(
 
     assert f"--port {port}: cannot be served on" in said
     assert locked.exit_code == 4
+    assert "is used by another serve; give this one its own with --state" in (
+        locked.stderr
+    )
     assert process.end(signal.SIGINT) == 0
     assert "no key is set: whoever is on this machine may ask" in process.said
+
+
+def test_what_it_cannot_do_is_told_at_the_start(
+    tmp_path: Path, started: list[Process], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A format without its package, a model without its key; it serves all the same.
+
+    Clients hear what cannot be done, and not what to install elsewhere.
+    """
+    bare = "import sys\nsys.modules['lxml'] = sys.modules['pypdfium2'] = None\n"
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "sitecustomize.py").write_text(bare, "utf-8")
+    path = f"{tmp_path / 'site'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+    monkeypatch.setenv("PYTHONPATH", path)
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    asked = {
+        "enabled": True,
+        "provider": "anthropic",
+        "model": "claude-haiku-5-5",
+        "prompt": "findable-v1",
+        "max_usd": 1,
+        "max_usd_month": 1,
+    }
+    config = corpora(tmp_path / "config", asking=asked)
+
+    process = Process(*of(config, tmp_path / "state"), "--processes", "1")
+    started.append(process)
+    address = process.address()
+    files = {"file": ("scans/a.pdf", b"%PDF-1.7")}
+    one = httpx.post(f"{address}/v1/chunk", data={"corpus": "notes"}, files=files)
+    job = httpx.post(f"{address}/v1/jobs", data={"corpus": "notes"}, files=files).json()
+    where = f"{address}/v1/jobs/{job['job_id']}"
+    httpx.get(f"{where}/events", timeout=30)
+    ended = httpx.get(where).json()
+    ready = httpx.get(f"{address}/readyz")
+
+    told = "scans/a.pdf: this service cannot read .pdf files"
+    assert (one.status_code, one.json()["detail"]) == (422, told)
+    assert [each["reason"] for each in ended["failures"]] == [told]
+    models = ready.json()["checks"]["models"]
+    assert models == "claude-haiku-5-5 could not be asked the last time"
+    assert ready.status_code == 200
+    _, formats, key, *_ = process.said.splitlines()
+    remedy = "pip install 'situate[docx,pdf]'"
+    assert formats == f"situate: .docx and .pdf files cannot be read; {remedy}"
+    assert key.startswith("situate: handbook: no statements: authentication: ")
+    assert "ANTHROPIC_API_KEY" in key
 
 
 def test_sizes_that_contradict_each_other_are_refused(config: Path) -> None:

@@ -14,10 +14,13 @@ _ADDRESS: Final = re.compile(r"at (http://\S+), ")
 class Process:
     """`situate serve` in a process of its own."""
 
-    def __init__(self, *options: str) -> None:
+    def __init__(self, *options: str, **environment: str) -> None:
         command = [sys.executable, "-m", "situate", "serve", "--port", "0", *options]
         self._process = subprocess.Popen(
-            command, env=dict(os.environ), stderr=subprocess.PIPE, text=True
+            command,
+            env={**os.environ, **environment},
+            stderr=subprocess.PIPE,
+            text=True,
         )
         self.said = ""
         """What it wrote to stderr."""

@@ -8,13 +8,14 @@ name these three alike, so that one corpus goes through each of them.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import math
 import re
-import shutil
 import subprocess
 import sys
 import textwrap
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -45,10 +46,12 @@ CUT: Final[Mapping[str, object]] = {
 }
 
 _PIECE: Final = re.compile(
-    r"^```(?P<kind>\w+)\n(?P<fenced>.*?)^```$"
+    r"^```(?P<kind>\w+)(?: (?P<name>\S+))?\n(?P<fenced>.*?)^```$"
     r"|(?P<shown>^    [^\n]*\n(?:^    [^\n]*\n|^\n(?=    ))*)",
     re.MULTILINE | re.DOTALL,
 )
+
+_PRINTED: Final = re.compile(r"^# (.*)$", re.MULTILINE)
 
 
 def vector_of(text: str) -> list[float]:
@@ -57,21 +60,30 @@ def vector_of(text: str) -> list[float]:
 
 
 def follow(store: str, folder: Path) -> dict[str, Any]:
-    """Do what the page of a store says in a folder; give the names its code binds."""
-    shutil.copytree(ROOT / "config", folder / "config")
-    shutil.copytree(ROOT / "tests" / "corpora", folder / "tests" / "corpora")
+    """Do what the page of a store says in a folder; give the names its code binds.
+
+    Comments at the end of shown code are what it prints.
+    """
     names: dict[str, Any] = {}
     page = (ROOT / "docs" / f"{store}.md").read_text("utf-8")
     for piece in _PIECE.finditer(page):
         code = textwrap.dedent(piece["shown"] or piece["fenced"])
-        if piece["kind"] == "console":
+        if piece["name"]:
+            path = folder / piece["name"]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(code, "utf-8")
+        elif piece["kind"] == "console":
             command, _, shown = code.partition("\n")
             done = CliRunner().invoke(app, command.removeprefix("$ situate ").split())
             assert done.output == shown
         elif piece["kind"] == "python":
             subprocess.run([sys.executable, "-c", code], check=True)
         elif not code.startswith(("for ", "cd ")):
-            exec(code, names)  # noqa: S102 - it is our page
+            printed = io.StringIO()
+            with redirect_stdout(printed):
+                exec(code, names)  # noqa: S102 - it is our page
+            told = _PRINTED.findall(code.rstrip("\n").rpartition("\n\n")[2])
+            assert printed.getvalue().splitlines() == told
     return names
 
 
@@ -172,12 +184,12 @@ class StorePage:
 
     def test_the_page_fills_the_store(self, names: dict[str, Any]) -> None:
         """Of every record the texts, all of its metadata, and its vector."""
-        lines = Path("out/manuals.jsonl").read_text("utf-8").splitlines()
+        lines = Path("out/policies.jsonl").read_text("utf-8").splitlines()
         records = [json.loads(line) for line in lines]
 
         found = self.stored(names, {record["doc_id"] for record in records})
 
-        assert len(found) == 47
+        assert len(found) == 4
         assert found == expected(records)
 
     def test_a_store_that_is_told_of_deltas_holds_what_a_run_writes(
@@ -273,7 +285,7 @@ def told(name: str, source: Path, folder: Path) -> Mapping[str, int]:
                 "vector": vector_of(record["embed_text"]),
             }
             print(json.dumps(found), file=file)
-    store = STORES[name](Target(index="manuals", dimensions=SIZE))
+    store = STORES[name](Target(index="policies", dimensions=SIZE))
     request = Request(source=source, folder=folder, vectors=vectors)
     exported = export(store, request)
     assert exported.without_vector == 0

@@ -88,11 +88,11 @@ def serve(  # noqa: PLR0913 - one for each bound there is
     Keys come from SITUATE_SERVICE_KEYS, NAME=KEY between white space, or from the file
     that SITUATE_SERVICE_KEYS_FILE names; without any, only this machine is served.
     What is asked of models costs dollars: enrichment.max_usd holds for each upload and
-    job, enrichment.max_usd_month for all together, and is required. Needs
-    `situate[service]`.
+    job, enrichment.max_usd_month for all together, and is required where the model has
+    a price. Needs `situate[service]`.
 
     Exit codes: 0 told to end, and did; 2 a config, key or the address cannot be used;
-    4 another service works on the state folder.
+    4 another service works on the folder of --state.
     """
     with console.errors():
         with console.installed("service"):

@@ -81,8 +81,8 @@ def export(store: Store, request: Request, *, most_bytes: int = MOST_BYTES) -> E
 
     Raises:
         ConfigError: the target cannot have this name or size, vectors come without a
-            size or are missing, a package is, or the folder holds what no export has
-            written.
+            size or are missing, a package is, the source is a table, or the folder
+            holds what no export has written.
         RecordError: a file cannot be read, or holds what the store would refuse.
         Locked: another run writes the folder.
         SituateError: the folder cannot be written.
@@ -264,10 +264,13 @@ def _check(store: Store, request: Request) -> None:
     """Refuse what no target can be.
 
     Raises:
-        ConfigError: it has an impossible name or size, or vectors come without one
-            or do not come where they are needed.
+        ConfigError: it has an impossible name or size, vectors come without one or do
+            not come where they are needed, or the source is a table.
     """
     target = store.target
+    if request.source.suffix == ".parquet":
+        message = f"{request.source}: is a table; give the .jsonl beside it"
+        raise ConfigError(message)
     if reason := store.refusal():
         message = (
             f"--index: {target.index!r} cannot be the name of "

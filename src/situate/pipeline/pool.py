@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import CancelledError, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from multiprocessing import parent_process
@@ -38,6 +39,10 @@ class Crew:
     """By the name of the corpus."""
     deleted: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Ids that manifests delete, and where, by the name of the corpus."""
+    most_seconds: float | None = None
+    """A document that takes longer ends its process, whatever it is at."""
+    most_bytes: int | None = None
+    """So much memory a process may ask for; one that gets none ends."""
 
     def preparer(self, corpus: str) -> Preparer:
         """Make what reads and cuts the documents of a corpus.
@@ -85,6 +90,9 @@ class Pool:
         """For documents that were in the hands of a process that died."""
         # Keeps a broken executor from being replaced by two threads.
         self._replacing = threading.Lock()
+        # Keeps documents that are tried once more from each other.
+        self._retrying = threading.Lock()
+        self._is_over = False
 
     def __enter__(self) -> Pool:
         return self
@@ -92,10 +100,15 @@ class Pool:
     def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
         if error is not None:
             # Nobody waits for what they are at, and least of all twice.
-            self._context.kill()
+            self.kill()
         for executor in (self._executor, self._alone):
             if executor is not None:
                 executor.shutdown(cancel_futures=True)
+
+    def kill(self) -> None:
+        """End what is at work at once: nobody waits for it any more."""
+        self._is_over = True
+        self._context.kill()
 
     def submit(
         self, work: Callable[[Preparer, Source], _T], corpus: str, source: Source
@@ -116,12 +129,19 @@ class Pool:
         corpus: str,
         source: Source,
     ) -> _T | Failed:
-        """Wait for a document; one of a broken pool is tried once more, alone."""
+        """Wait for a document; one of a broken pool is tried once more, alone.
+
+        Raises:
+            CancelledError: the pool was killed meanwhile.
+        """
         try:
             return future.result()
         except BrokenProcessPool:
-            pass
-        with self._replacing:
+            if self._is_over:
+                raise CancelledError from None
+        # One at a time, so that the one that ends a process is known; nobody who
+        # hands a document over waits for it.
+        with self._retrying:
             if self._alone is None:
                 self._alone = self._started(1)
             try:
@@ -130,7 +150,7 @@ class Pool:
                 self._alone = None
         reason = (
             f"{source.doc_id}: the process that read it ended, twice; it is "
-            "damaged, or too large for the memory there is"
+            "damaged, or too large for the memory or the time there is"
         )
         return Failed(source=source, reason=reason)
 
@@ -156,6 +176,10 @@ def _start(crew: Crew) -> None:
     # Whoever interrupts a run ends it in the process that writes.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_follow, daemon=True).start()
+    if crew.most_bytes is not None and sys.platform != "win32":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (crew.most_bytes, crew.most_bytes))
     _crew = crew
 
 
@@ -172,4 +196,17 @@ def _work(work: Callable[[Preparer, Source], _T], corpus: str, source: Source) -
     preparer = _preparers.get(corpus)
     if preparer is None:
         preparer = _preparers[corpus] = _crew.preparer(corpus)
-    return work(preparer, source)
+    try:
+        _ring(_crew.most_seconds or 0)
+        return work(preparer, source)
+    except MemoryError:
+        # What little is left would not do for the next document.
+        os._exit(1)
+    finally:
+        _ring(0)
+
+
+def _ring(seconds: float) -> None:
+    """Let the system end this process after a time, also inside a parser; 0: never."""
+    if sys.platform != "win32":
+        signal.setitimer(signal.ITIMER_REAL, seconds)

@@ -7,6 +7,7 @@ Adding one means its module and its line in `_FORMATS`.
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, cast
 
@@ -55,6 +56,7 @@ __all__ = [
     "decode",
     "extensions",
     "format_of",
+    "missing_packages",
     "passages",
     "read",
 ]
@@ -80,6 +82,8 @@ _FORMATS: Mapping[str, str] = {
 }
 """The modules by extension; each is imported when a file asks for it."""
 
+_PACKAGES: Mapping[str, str] = {"docx": "lxml", "pdf": "pypdfium2"}
+"""What a format needs beyond the core, by its module, whose name is the extra's."""
 
 _LEGACY: Mapping[str, str] = {
     **dict.fromkeys((".doc", ".dot", ".rtf", ".wpd", ".wps"), ".docx"),
@@ -145,6 +149,11 @@ def _format(source: str) -> Format:
 def format_of(source: str) -> str | None:
     """Name the format that a file is read as; None where there is no reader."""
     return _FORMATS.get(PurePosixPath(source).suffix.lower())
+
+
+def missing_packages() -> tuple[str, ...]:
+    """Name the extras without which some formats cannot be read; imports nothing."""
+    return tuple(extra for extra, name in _PACKAGES.items() if find_spec(name) is None)
 
 
 def extensions() -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from situate.pipeline.documents import Failed, Prepared, Preparer
@@ -38,12 +38,14 @@ class Elsewhere:
     def outcome(self, source: Source) -> Prepared | Failed:
         """Read and cut one document; a bad one is a value. Blocks."""
         future = self.pool.submit(Preparer.outcome, self.corpus, source)
-        return self.pool.result(future, Preparer.outcome, self.corpus, source)
+        found = self.pool.result(future, Preparer.outcome, self.corpus, source)
+        return _for_a_client(found) if isinstance(found, Failed) else found
 
     def written(self, source: Source) -> Written | Failed:
         """Read, cut and write one that nobody is asked about. Blocks."""
         future = self.pool.submit(write_one, self.corpus, source)
-        return self.pool.result(future, write_one, self.corpus, source)
+        found = self.pool.result(future, write_one, self.corpus, source)
+        return _for_a_client(found) if isinstance(found, Failed) else found
 
 
 class Documents(Generic[_Whole]):
@@ -115,7 +117,7 @@ class Documents(Generic[_Whole]):
             self._sent.pop(source.path), self._work, self._claimed.corpus, source
         )
         if isinstance(outcome, Failed):
-            return outcome
+            return _for_a_client(outcome)
         other = self._ids.setdefault(outcome.doc_id, source.doc_id)
         if other == source.doc_id:
             return outcome
@@ -124,3 +126,12 @@ class Documents(Generic[_Whole]):
             "came before it in the job"
         )
         return Failed(source=source, reason=reason)
+
+
+def _for_a_client(failed: Failed) -> Failed:
+    """Ask nobody to install a package into a service that is not theirs."""
+    if failed.refusal != "package":
+        return failed
+    name = failed.source.doc_id
+    reason = f"{name}: this service cannot read {failed.source.path.suffix} files"
+    return replace(failed, reason=reason)

@@ -47,6 +47,10 @@ class EngineSettings:
     """Jobs at work."""
     processes: int = 2
     """Processes that read and cut."""
+    document_seconds: float = 300.0
+    """A document may take so long to be read and cut; then it has failed."""
+    process_bytes: int = 4 * 1024**3
+    """So much memory a process that reads and cuts may ask for."""
     turn_seconds: float = 10.0
     """After which a job at work lets jobs of other owners come first."""
 
@@ -56,6 +60,7 @@ class _Running:
     """An engine at work."""
 
     loop: asyncio.AbstractEventLoop
+    pool: Pool
     uploads: Uploads
     schedule: Schedule
     stopped: asyncio.Future[float]
@@ -197,6 +202,8 @@ class Engine:
         crew = Crew(
             configs={name: each.job.config for name, each in served.items()},
             deleted={name: each.job.preparer.deleted for name, each in served.items()},
+            most_seconds=settings.document_seconds,
+            most_bytes=settings.process_bytes,
         )
         with Pool(crew, settings.processes) as pool:
             place = Workplace(
@@ -207,6 +214,7 @@ class Engine:
             )
             running = _Running(
                 loop=loop,
+                pool=pool,
                 uploads=Uploads(served, pool, self._books, most=settings.uploads),
                 schedule=Schedule(
                     place,
@@ -229,6 +237,8 @@ class Engine:
             self._is_stopping = True
         grace = running.stopped.result() if running.stopped.done() else 0.0
         await asyncio.gather(running.uploads.end(grace), running.schedule.end(grace))
+        # What is being cut for nobody any more is not waited for.
+        running.pool.kill()
         for served in self._served.values():
             if served.provider is not None:
                 await served.provider.provider.close()

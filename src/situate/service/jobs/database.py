@@ -110,7 +110,10 @@ class Database:
                 self._reader = stack.enter_context(closing(_connected(path)))
                 self._reader.execute("PRAGMA query_only = ON")
             except BlockingIOError as error:
-                message = f"state directory {str(directory)!r} is used by another serve"
+                message = (
+                    f"state directory {str(directory)!r} is used by another serve; "
+                    "give this one its own with --state"
+                )
                 raise Locked(message) from error
             except (OSError, sqlite3.Error) as error:
                 message = f"state directory {str(directory)!r} cannot be used: {error}"

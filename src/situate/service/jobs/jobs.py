@@ -83,7 +83,8 @@ class Jobs:
         self.now = now
         self.database = Database(directory)
         self.listening = Listening()
-        self._arriving: set[int] = set()
+        self._arriving: set[str] = set()
+        """Ids of jobs that come in, from before anybody else can see them."""
         try:
             with self.database.writing() as connection:
                 connection.execute(
@@ -112,10 +113,10 @@ class Jobs:
         """
         job_id = secrets.token_hex(16)
         arrival = Arrival(self.database, self.bounds, owner=owner, corpus=corpus)
-        arrival.begin(job_id, self.now().timestamp())
-        self._arriving.add(arrival.number)
+        self._arriving.add(job_id)
         is_queued = False
         try:
+            arrival.begin(job_id, self.now().timestamp())
             for handed in documents:
                 arrival.put(handed)
             arrival.complete()
@@ -127,8 +128,8 @@ class Jobs:
                 view = self._view(connection, row)
             is_queued = True
         finally:
-            self._arriving.discard(arrival.number)
-            if not is_queued:
+            self._arriving.discard(job_id)
+            if not is_queued and arrival.number:
                 # Where even this fails, it is done when the directory is swept.
                 with suppress(JobsBroken):
                     self._remove(arrival.number)
@@ -230,10 +231,21 @@ class Jobs:
             connection.execute(
                 "UPDATE jobs SET state = 'removed' WHERE ended <= ?", (self._oldest(),)
             )
-            left = connection.execute(
-                "SELECT number, job_id FROM jobs WHERE state IN ('removed', 'arriving')"
+            # In this transaction: one that has come in whole meanwhile is no leftover.
+            arriving = connection.execute(
+                "SELECT number, job_id FROM jobs WHERE state = 'arriving'"
             ).fetchall()
-        gone = [row for row in left if row["number"] not in self._arriving]
+            connection.executemany(
+                "UPDATE jobs SET state = 'removed' WHERE number = ?",
+                [
+                    (row["number"],)
+                    for row in arriving
+                    if row["job_id"] not in self._arriving
+                ],
+            )
+            gone = connection.execute(
+                "SELECT number, job_id FROM jobs WHERE state = 'removed'"
+            ).fetchall()
         for row in gone:
             self.listening.tell(row["job_id"])
             self._remove(row["number"])

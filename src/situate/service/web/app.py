@@ -162,7 +162,8 @@ async def _of_routing(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for it alone
     path = request.scope["path"]
     if error.status_code != 405:
-        detail = f"there is no {path!r}; /openapi.json says what there is"
+        detail = f"there is no {path!r}; /docs says what there is, to machines "
+        detail += "/openapi.json"
         return refused(Refused(404, detail))
     methods = sorted(
         method

@@ -15,7 +15,7 @@ from pydantic.json_schema import models_json_schema
 
 from situate.service.web import shapes
 from situate.service.web.problems import documented
-from situate.service.web.routes import EVENTS, JSON, METRICS, NDJSON
+from situate.service.web.routes import EVENTS, JSON, METRICS, NDJSON, NO_JOB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -41,6 +41,16 @@ _MODELS: Final = (
 _OF_ALL: Final = (401, 405, 429, 500, 503)
 _OF_HEALTH: Final = (405, 500)
 _OF_BODIES: Final = (400, 404, 408, 413, 415, 422)
+
+_OF_A_PLAN: Final = {422: "statements: without them there is nothing to plan"}
+
+_OF_JOBS: Final = {
+    "/v1/jobs": "documents.1.text: Field required",
+    "/v1/jobs/{job_id}": "path.job_id: Input should be a valid string",
+    "/v1/jobs/{job_id}/events": "header.last-event-id: Input should be a valid integer",
+    "/v1/jobs/{job_id}/result": "query.kind: Input should be 'chunks' or 'blocks'",
+}
+"""What a 422 may say, by the path."""
 
 _TEXT: Final = "# Meals\nReceipts are needed above EUR 15 a day.\n"
 _ONE: Final = {"corpus": "handbook", "name": "policies/meals.md", "text": _TEXT}
@@ -231,7 +241,7 @@ def _of_documents(service: Service) -> list[Operation]:
                     "description": "What it would cost.",
                     "content": {JSON: _model("Priced", _PRICED)},
                 },
-                **documented(*_OF_ALL, *_OF_BODIES),
+                **documented(*_OF_ALL, *_OF_BODIES, shown=_OF_A_PLAN),
             },
             extra=_takes(both, _ONE, many=True),
         ),
@@ -270,8 +280,11 @@ def _of_jobs(service: Service) -> list[Operation]:
     found = []
     for method, path, endpoint, summary, status, answers in rows:
         refusals = {*_OF_ALL, 404, 422} if path != jobs else {*_OF_ALL}
+        shown = {422: _OF_JOBS[path]}
         if method == "POST":
             refusals |= {*_OF_BODIES}
+        else:
+            shown[404] = NO_JOB
         extra: dict[str, Any] = {"security": [{"key": []}]}
         if method == "POST":
             extra = _takes(_reference("JobFields"), _SEVERAL, many=True)
@@ -282,7 +295,7 @@ def _of_jobs(service: Service) -> list[Operation]:
                 endpoint=endpoint,
                 summary=summary,
                 status=status,
-                responses={**answers, **documented(*refusals)},
+                responses={**answers, **documented(*refusals, shown=shown)},
                 extra=extra,
             )
         )

@@ -134,13 +134,20 @@ _HEADERS: Final[Mapping[int, Mapping[str, str]]] = {
 }
 
 
-def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Describe refusals as an OpenAPI document does, with an example of each."""
-    return {status: _documented(status) for status in sorted(statuses)}
+def documented(
+    *statuses: int, shown: Mapping[int, str] | None = None
+) -> dict[int | str, dict[str, Any]]:
+    """Describe refusals as an OpenAPI document does, with an example of each.
+
+    `shown` has details that fit a route better than those of all routes.
+    """
+    better = shown or {}
+    return {status: _documented(status, better) for status in sorted(statuses)}
 
 
-def _documented(status: int) -> dict[str, Any]:
-    meaning, detail = _SAID[status]
+def _documented(status: int, better: Mapping[int, str]) -> dict[str, Any]:
+    meaning, common = _SAID[status]
+    detail = better.get(status, common)
     waits = 1 if status in {429, 503} else None
     example = json.loads(Refused(status, detail, retry_after_seconds=waits).body)
     headers = {

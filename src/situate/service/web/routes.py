@@ -37,6 +37,8 @@ METRICS = "text/plain; version=0.0.4; charset=utf-8"
 
 JobId = Annotated[str, Path(description="The id that POST /v1/jobs gave.")]
 
+NO_JOB = "there is no such job; it may have been removed, or is of another key"
+
 _GONE = 499
 """For metrics: nobody is there to read it."""
 
@@ -212,7 +214,7 @@ class Service:
     def _checks(self) -> tuple[dict[str, str], bool]:
         """Say of each thing that it is well, or what is wrong, and whether all is.
 
-        Names no corpus: whoever asks has shown no key.
+        Names models and no corpus: whoever asks has shown no key.
         """
         figures = self.engine.figures()
         broken = figures.trouble is not None or not _can_be_read(self.jobs)
@@ -222,8 +224,14 @@ class Service:
             "jobs": "the database cannot be used" if broken else "ok",
             "cache": "ok" if self.caches.are_well() else "cannot be used",
         }
-        unasked = sum(each.trouble is not None for each in figures.corpora.values())
-        models = f"{unasked} could not be asked the last time" if unasked else "ok"
+        models_of = {view.name: str(view.model) for view in self.engine.corpora}
+        unasked = {
+            models_of[name]
+            for name, each in figures.corpora.items()
+            if each.trouble is not None
+        }
+        named = ", ".join(sorted(unasked))
+        models = f"{named} could not be asked the last time" if unasked else "ok"
         return {**vital, "models": models}, set(vital.values()) == {"ok"}
 
     def _refuse_early(self) -> None:
@@ -284,8 +292,7 @@ async def _left(request: Request) -> None:
 
 
 def _no_job() -> Refused:
-    detail = "there is no such job; it may have been removed, or is of another key"
-    return Refused(404, detail)
+    return Refused(404, NO_JOB)
 
 
 def _json(

@@ -26,6 +26,7 @@ from situate.config import load
 from situate.errors import ConfigError
 from situate.files import resolved
 from situate.organisation import VARIABLE
+from situate.readers import missing_packages
 from situate.service.engine.engine import Engine, EngineSettings
 from situate.service.jobs.jobs import Jobs
 from situate.service.values import Bounds
@@ -157,9 +158,22 @@ def opened(
         address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
         if not keys:
             say("no key is set: whoever is on this machine may ask")
+        for note in _notes(engine):
+            say(note)
         names = ", ".join(config.corpus.name for config in configs)
         say(f"serving {names} at {address}, described at {address}/docs")
         yield Opened(server=server, socket=listening, address=address)
+
+
+def _notes(engine: Engine) -> Iterator[str]:
+    """Yield what a service that starts all the same will not be able to do."""
+    if extras := missing_packages():
+        formats = " and ".join(f".{extra}" for extra in extras)
+        command = f"pip install 'situate[{','.join(extras)}]'"
+        yield f"{formats} files cannot be read; {command}"
+    for name, figures in sorted(engine.figures().corpora.items()):
+        if figures.trouble is not None:
+            yield f"{name}: no statements: {figures.trouble}"
 
 
 def _listening(serving: Serving) -> socket.socket:

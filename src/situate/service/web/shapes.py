@@ -57,6 +57,11 @@ Metadata = Annotated[
 ]
 
 
+_OF_ONE: Final = (
+    "Where there is one file; of several, `documents` says it under their names."
+)
+
+
 class _Closed(BaseModel):
     """Has the keys it has, of the types they have."""
 
@@ -67,8 +72,16 @@ class DocumentSaid(_Closed):
     """What is said of a document."""
 
     name: Label
-    doc_id: Line | None = Field(default=None, examples=["HR-7"])
-    version: Line | None = Field(default=None, examples=["3"])
+    doc_id: Line | None = Field(
+        default=None,
+        description="Its id, whatever it says itself.",
+        examples=["HR-7"],
+    )
+    version: Line | None = Field(
+        default=None,
+        description="Its version, where it says none; else a hash of its tree.",
+        examples=["3"],
+    )
     metadata: Metadata = Field(default_factory=dict)
 
 
@@ -115,14 +128,17 @@ class FormFields(_Closed):
 
     corpus: Corpus
     name: Label | None = Field(
-        default=None, description="A label in the place of an only file's own name."
+        default=None,
+        description="A label in the place of the file's own name, where there is one "
+        "file.",
     )
-    doc_id: Line | None = Field(default=None, description="Of an only file.")
-    version: Line | None = Field(default=None, description="Of an only file.")
+    doc_id: Line | None = Field(default=None, description=_OF_ONE)
+    version: Line | None = Field(default=None, description=_OF_ONE)
     metadata: Metadata = Field(default_factory=dict)
     documents: dict[str, FileSaid] = Field(
         default_factory=dict,
         description="What is said of files, by the names they have in the form.",
+        examples=[{"travel.md": {"doc_id": "HR-7", "metadata": {"title": "Travel"}}}],
     )
 
     @property
@@ -354,15 +370,26 @@ REF: Final = "#/components/schemas/{model}"
 
 def form_schema(*, many: bool) -> Mapping[str, Any]:
     """Describe a form: a file and what is said of it, or files of one corpus."""
-    file: dict[str, Any] = {"type": "string", "format": "binary"}
+    file: dict[str, Any] = {
+        "type": "string",
+        "format": "binary",
+        "description": "The document, with a name whose extension says how it is read.",
+    }
     described = FormFields.model_json_schema(ref_template=REF)["properties"]
     fields = {name: _without_null(each) for name, each in described.items()}
     if many:
-        file = {"type": "array", "items": file, "minItems": 1}
+        file = {
+            "type": "array",
+            "items": file,
+            "minItems": 1,
+            "description": "Documents, each in a field of this name with a name of its "
+            "own, whose extension says how it is read.",
+        }
     else:
         fields.pop("documents")
         alone = DocumentFields.model_json_schema(ref_template=REF)["properties"]
-        fields["statements"] = alone["statements"]
+        for name in ("name", "doc_id", "version", "statements"):
+            fields[name] = _without_null(alone[name])
     return {
         "type": "object",
         "properties": {"file": file, **fields},

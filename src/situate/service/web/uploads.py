@@ -31,6 +31,7 @@ from situate.service.web.shapes import (
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
+    from pydantic_core import ErrorDetails
     from python_multipart.multipart import MultipartCallbacks
     from starlette.requests import Request
 
@@ -273,7 +274,7 @@ def _validated(
             raise Refused(422, detail) from error
         faults = error.errors(include_url=False, include_input=False)
         problems = [
-            (".".join(map(str, each["loc"])) or "body", each["msg"])
+            (".".join(map(str, each["loc"])) or "body", _said(each))
             for each in faults[:_PROBLEMS]
         ]
         where, message = problems[0]
@@ -293,6 +294,13 @@ def _check_values(content: bytes, most: int) -> None:
         if count > most:
             detail = f"the body has more than {most:,} values; send several"
             raise Refused(413, detail)
+
+
+def _said(error: ErrorDetails) -> str:
+    """Say what is wrong with a part; of a key that is unknown, where it may belong."""
+    if error["type"] == "extra_forbidden":
+        return f"{error['msg']}; what is said of a document goes under metadata"
+    return error["msg"]
 
 
 def _wrong(field: str, message: str) -> Refused:
