@@ -174,5 +174,5 @@ class Arrival:
             "SELECT COALESCE(MIN(ended), ?) FROM jobs WHERE NOT ? OR owner = ?",
             (self._created, own, self._owner),
         ).fetchone()
-        left = ended + self._bounds.kept_seconds - self._created
+        left: float = ended + self._bounds.kept_seconds - self._created
         return max(_RETRY_SECONDS, math.ceil(left))
