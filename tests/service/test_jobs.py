@@ -208,6 +208,47 @@ def test_a_full_queue_says_when_to_come_back(state: Path, bounds: Bounds) -> Non
         jobs.add("ann", "handbook", [handed("a.md", "x" * 4_000)])
 
 
+@pytest.mark.parametrize(
+    ("bounds", "seconds"),
+    [
+        pytest.param(Bounds(stored_bytes=10_000), 1_000, id="of all"),
+        pytest.param(Bounds(stored_bytes_each=6_000), 2_000, id="of an owner"),
+    ],
+)
+def test_a_full_folder_says_when_the_first_job_goes_by_itself(
+    state: Path, bounds: Bounds, seconds: int
+) -> None:
+    """It takes a deletion or that time to make room, however often somebody asks."""
+    now = datetime(2026, 12, 1, tzinfo=UTC)
+    bounds = replace(bounds, kept_seconds=3_000)
+    with closing(Jobs(state, bounds, now=lambda: now)) as jobs:
+        worklist = Worklist(jobs)
+        for owner in ("bob", "ann"):
+            jobs.add(owner, "handbook", [handed("a.md", "x" * 4_000)])
+            work_on_all(worklist)
+            now += timedelta(seconds=1_000)
+
+        with pytest.raises(QueueFull) as refused:
+            jobs.add("ann", "handbook", [handed("a.md", "x" * 4_000)])
+        now += timedelta(seconds=seconds)
+        jobs.sweep()
+
+        assert refused.value.retry_after_seconds == seconds
+        assert jobs.add("ann", "handbook", [handed("a.md", "x" * 4_000)])
+
+
+def test_a_folder_full_of_open_jobs_says_when_one_may_go(state: Path) -> None:
+    """A job that is not over is kept for that long once it is."""
+    bounds = Bounds(stored_bytes=5_000, kept_seconds=3_000)
+    with closing(Jobs(state, bounds)) as jobs:
+        jobs.add("ann", "handbook", [handed("a.md", "x" * 4_000)])
+
+        with pytest.raises(QueueFull) as refused:
+            jobs.add("ann", "handbook", [handed("a.md", "x" * 4_000)])
+
+        assert refused.value.retry_after_seconds == 3_000
+
+
 def test_a_job_that_comes_in_takes_its_place_from_the_start(state: Path) -> None:
     """No number of slow clients opens more jobs than there may be."""
     with closing(Jobs(state, Bounds(open_jobs=1))) as jobs:

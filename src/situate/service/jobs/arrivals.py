@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING
 
 from situate.errors import ReadError
@@ -26,7 +27,8 @@ _ROW_BYTES = 512
 """That a document is taken for beside its text: what is known of it, and events."""
 
 _RETRY_SECONDS = 30
-"""After which a full queue may have room: a job of some documents is done by then."""
+"""After which a full queue may have room: a job of some documents is done by then. A
+folder that is full may have some once a job expires, and not sooner than this."""
 
 
 class Arrival:
@@ -43,6 +45,7 @@ class Arrival:
         self._bytes = 0
         self._documents = 0
         self._labels: set[str] = set()
+        self._created = 0.0
         self.number = 0
 
     def begin(self, job_id: str, created: float) -> None:
@@ -52,6 +55,7 @@ class Arrival:
             QueueFull: there is none.
             JobsBroken: the database cannot be written. So does all below.
         """
+        self._created = created
         with self._database.writing() as connection:
             self._refuse_jobs(connection)
             self._refuse_bytes(connection, 1)
@@ -152,12 +156,23 @@ class Arrival:
             "COALESCE(SUM(CASE WHEN owner = ? THEN bytes END), 0) FROM jobs",
             (self._owner,),
         ).fetchone()
-        if (
-            everybody + more > self._bounds.stored_bytes
-            or own + more > self._bounds.stored_bytes_each
-        ):
+        is_own = own + more > self._bounds.stored_bytes_each
+        if is_own or everybody + more > self._bounds.stored_bytes:
             message = (
                 "documents and results that are kept leave no room for this job; "
                 "fetch results and delete their jobs, or wait until they expire"
             )
-            raise QueueFull(message, retry_after_seconds=_RETRY_SECONDS)
+            wait = self._until_one_expires(connection, own=is_own)
+            raise QueueFull(message, retry_after_seconds=wait)
+
+    def _until_one_expires(self, connection: sqlite3.Connection, *, own: bool) -> int:
+        """Say in how many seconds the first job that is over goes by itself.
+
+        Of those that are not over none goes before one that ended now would.
+        """
+        (ended,) = connection.execute(
+            "SELECT COALESCE(MIN(ended), ?) FROM jobs WHERE NOT ? OR owner = ?",
+            (self._created, own, self._owner),
+        ).fetchone()
+        left: float = ended + self._bounds.kept_seconds - self._created
+        return max(_RETRY_SECONDS, math.ceil(left))
