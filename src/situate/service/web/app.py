@@ -152,7 +152,7 @@ def _ours(error: SituateError) -> Refused:
     said = f"{kind}: {error}" if names_a_place else kind
     _log.error("a request failed: %s", said, exc_info=error)
     if isinstance(error, CacheBroken):
-        detail = "the cache cannot be used now; its log says why"
+        detail = "the cache cannot be used now; the log of the service says why"
         return Refused(503, detail, retry_after_seconds=_BROKEN_SECONDS)
     return Refused(500, f"the service failed: {kind}")
 
