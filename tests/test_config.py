@@ -575,6 +575,7 @@ def test_a_password_of_a_server_comes_from_the_environment(tmp_path: Path) -> No
         "http://:very-secret@host",
         "redis://:very-secret@host/0?ssl_cert_reqs=none",
         "redis://:very-secret@a@host",
+        "redis://very-secret@host/0",
     ],
 )
 def test_an_address_of_a_server_that_is_none_is_refused_unseen(

@@ -111,6 +111,9 @@ def read_server(url: str) -> Server:
     if found is None:
         raise ValueError(_NO_SERVER)
     parts = found.groupdict()
+    # A user alone asks for nothing: it is a password whose colon was forgotten.
+    if parts["user"] and not parts["password"]:
+        raise ValueError(_NO_SERVER)
     host, port = parts.get("host"), int(parts.get("port") or _SERVER_PORT)
     if not 0 < port <= _MOST_PORTS:
         raise ValueError(_NO_SERVER)
