@@ -28,7 +28,7 @@ from situate.errors import ReadError
 from situate.manifest import NOTHING_SPENT
 from situate.service.jobs.jobs import Jobs
 from situate.service.jobs.worklist import Worklist
-from situate.service.values import Bounds, JobsBroken
+from situate.service.values import Bounds, JobsBroken, QueueFull
 from tests.service.handing import SERVED, bad, handed, some, whole
 from tests.support.memory_disk import memory_disk
 
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from situate.service.values import JobView
 
 OWNERS = ("ann", "bob")
+OPEN_EACH = 5
+"""Jobs of an owner that may be open."""
 KEPT = 100
 """Seconds that a job is kept after it has ended."""
 
@@ -78,14 +80,26 @@ class JobsMachine(RuleBasedStateMachine):
 
     def _open(self) -> None:
         self.jobs = Jobs(
-            self._folder / "state", Bounds(kept_seconds=KEPT), now=lambda: self._now
+            self._folder / "state",
+            Bounds(kept_seconds=KEPT, open_jobs_each=OPEN_EACH),
+            now=lambda: self._now,
         )
         self.worklist = Worklist(self.jobs)
 
     @rule(owner=st.sampled_from(OWNERS), count=st.integers(1, 3))
     def add(self, owner: str, count: int) -> None:
-        """Hand over a job."""
+        """Hand over a job; there is room for so many that are not over."""
         documents = some(count)
+        left = {"queued", "running"}
+        own = [
+            job
+            for job in self.expected.values()
+            if job.owner == owner and job.state in left
+        ]
+        if len(own) == OPEN_EACH:
+            with pytest.raises(QueueFull):
+                self.jobs.add(owner, "handbook", documents)
+            return
         view = self.jobs.add(owner, "handbook", documents)
         self.expected[view.job_id] = Expected(owner=owner, documents=documents)
 

@@ -113,8 +113,14 @@ class Pool:
     def submit(
         self, work: Callable[[Preparer, Source], _T], corpus: str, source: Source
     ) -> Future[_T]:
-        """Hand a document to a process."""
+        """Hand a document to a process.
+
+        Raises:
+            CancelledError: the pool was killed.
+        """
         with self._replacing:
+            if self._is_over:
+                raise CancelledError
             try:
                 return self._executor.submit(_work, work, corpus, source)
             except BrokenProcessPool:
